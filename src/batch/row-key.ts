@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { keyOf } from '../options/values.ts';
 import type { Mix } from '../run/mix.ts';
-import type { Speaker } from '../sound/voice.ts';
+import { type Speaker, voiceInKeys } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
 /** Everything except the text that affects the sound of a row, by option name; texts as short hashes. */
@@ -11,7 +11,10 @@ export type RowShape = Readonly<Record<string, string | number>>;
 type SpeakerShape = Readonly<Record<string, unknown>>;
 
 export function speakerShape({ voice, fields, speed }: Speaker): SpeakerShape {
-  return { ...keyOf({ ...fields, speaker: voice.no }, 'voice'), ...(speed !== undefined && { speed }) };
+  return {
+    ...keyOf({ ...fields, speaker: voiceInKeys(voice) }, 'voice'),
+    ...(speed !== undefined && { speed }),
+  };
 }
 
 /** Everything except the text that affects the file of a row. */

@@ -45,9 +45,14 @@ export interface Voice {
   /** The fields that the voice supports; `undefined` where only the service knows. */
   readonly supports: readonly Field[] | undefined;
   /**
-   * What shapes the sound apart from the number, the text and the fields: the address of a service, the hash of a model.
+   * What shapes the sound apart from the voice, the text and the fields: the address of a service, the hash of a model.
    */
   readonly identity: string;
+}
+
+/** Returns the voice for keys of cache and batch: by name where numbers differ between machines or runs. */
+export function voiceInKeys({ source, no, name }: Voice): string | number | undefined {
+  return source.kind === 'engine' || source.kind === 'espeak' ? name : no;
 }
 
 /** Returns how a run lists the voice: by number, but by name for espeak-ng, whose numbers differ between machines. */

@@ -8,7 +8,7 @@ import { unlessAborted } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { keyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
-import type { Utterance } from '../sound/voice.ts';
+import { type Utterance, voiceInKeys } from '../sound/voice.ts';
 import { type EntryDraft, ownerOf } from './cache-entry.ts';
 import { openStore, type Store } from './cache-store.ts';
 
@@ -218,6 +218,6 @@ async function* copied(
 
 /** Returns a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
 export function cacheKey({ text, voice, fields }: Keyed): string {
-  const values = keyOf({ ...fields, speaker: voice.no }, 'voice');
+  const values = keyOf({ ...fields, speaker: voiceInKeys(voice) }, 'voice');
   return hash('sha256', JSON.stringify([voice.identity, values, text]));
 }

@@ -63,7 +63,7 @@ class UserEngine implements VoicePlace {
     const found = voices().find((voice) => sameName(voice, name));
     if (found || name === '' || !source.addVoice) return found;
     source.addVoice(name);
-    return voices().find((voice) => voice.name === name);
+    return voices().at(-1);
   }
 
   async list(): Promise<readonly Voice[]> {
@@ -150,7 +150,7 @@ export function openEngineVoices(external: ExternalSource, { wrap, settings, num
   };
 }
 
-/** Returns the number of a voice, which is the same in every run, since keys of the cache contain it. */
+/** Returns the number of a voice, by which users choose it. */
 function numberOf(at: number, place: number): number {
   return place < NUMBERS_PER_ENGINE
     ? NUMBERS_PER_ENGINE * (at + 1) + 1 + place

@@ -223,6 +223,17 @@ describe('the voices of a server', () => {
     expect(server.asked.map(({ voice }) => voice)).toEqual(['whatever', 'alloy']);
   });
 
+  it('that are not listed are asked once for a text, whichever were named before them', async () => {
+    const server = await serveSpeech(complete(wav), null);
+    const box = new Sandbox();
+    for (const rows of ['a,One.,anna', 'b,Two.,bert\na,One.,anna']) {
+      box.file('rows.csv', `id,text,speaker\n${rows}\n`);
+      await box.run(['batch', 'rows.csv', '-o', 'rows/{id}.wav', '--engine', server.url]);
+    }
+    await box.run(['Two.', '-o', 'two.wav', '--engine', server.url, '-s', 'bert']);
+    expect(server.asked.map(({ voice }) => voice)).toEqual(['anna', 'bert']);
+  });
+
   it('that do not exist are an error with those that do', async () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
