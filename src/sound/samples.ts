@@ -102,9 +102,16 @@ export function lanesOf(bytes: Uint8Array, format: PcmFormat, count: number): Fl
   });
 }
 
-/** @returns a function that reads the sample at a byte offset, from -1 to 1 */
+/**
+ * Takes floats that are no numbers for silence: one of them would spoil all that a filter makes of the samples after it.
+ * @returns a function that reads the sample at a byte offset, from -1 to 1
+ */
 export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView, at: number) => number {
-  if (encoding === 'float') return (view, at) => view.getFloat32(at, true);
+  if (encoding === 'float')
+    return (view, at) => {
+      const sample = view.getFloat32(at, true);
+      return Number.isFinite(sample) ? sample : 0;
+    };
   if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) / 2 ** 7;
   if (bitsPerSample === 16) return (view, at) => view.getInt16(at, true) / 2 ** 15;
   if (bitsPerSample === 24)

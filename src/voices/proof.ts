@@ -246,8 +246,7 @@ export class Comparable {
     if (this.seconds > LONGEST) this.#meter = undefined;
     if (!this.#meter) return;
     const [mono] = lanesOf(pcm, this.#format, 1);
-    // One NaN or infinity would make the whole sound unlike any other.
-    if (mono) this.#meter.push(mono.map((sample) => (Number.isFinite(sample) ? sample : 0)));
+    if (mono) this.#meter.push(mono);
   }
 
   get isComparable(): boolean {

@@ -91,6 +91,14 @@ describe.skipIf(!ffmpeg)('loudness', () => {
     expect(measured(loud).loudness).toBeGreaterThan(-16);
   });
 
+  it('is that of all other samples, where some are no numbers', async () => {
+    const format = { ...FORMAT, encoding: 'float', bitsPerSample: 32 } as const;
+    const samples = floats(babble(3, 0.08));
+    samples.set([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY], 1000);
+    const even = await level(Buffer.from(samples.buffer), [{ start: 0, voice: 'a' }], { format });
+    expect(Math.abs(measured(even, format).loudness + 18)).toBeLessThan(0.5);
+  });
+
   it('of what is heard live comes from the beginning of each voice', async () => {
     const pcm = Buffer.concat([babble(6, 0.08), babble(6, 0.7)]);
     const turns = [0, pcm.length / 2].map((start) => ({ start, voice: start }));

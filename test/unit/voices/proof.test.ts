@@ -116,21 +116,6 @@ it('Nor is one whose first three sounds were far too short or too long.', () => 
   expect([...seen, judge.mayCompare]).toEqual([...Array(3).fill([true, undefined]), false]);
 });
 
-it('Samples that are no numbers count as silence.', async () => {
-  const format = { ...FORMAT, encoding: 'float', bitsPerSample: 32 } as const;
-  const [text = ''] = SENTENCES;
-  const shareOf = async (samples: Float32Array) => {
-    const comparable = new Comparable(format, COARSE_STEP);
-    comparable.push(new Uint8Array(samples.buffer));
-    const pair = await comparable.pairWith(timed(text));
-    return pair && likenessOf(pair)?.share;
-  };
-  const samples = Float32Array.from(slt(text), (sample) => sample / 32_768);
-  const whole = await shareOf(samples);
-  samples.set([Number.NaN, Number.POSITIVE_INFINITY], RATE);
-  expect(await shareOf(samples)).toBeCloseTo(whole ?? Number.NaN, 2);
-});
-
 test.each<[string, string | undefined, string, boolean]>([
   ['an English text', undefined, STORY, true],
   ['one of a voice whose language nobody knows', 'und', STORY, true],
