@@ -37,6 +37,8 @@ import {
   withVoicesLock,
   wrongFiles,
 } from '../voices/install/store.ts';
+import { languageTag } from '../voices/language.ts';
+import { notALanguage } from '../voices/unknown.ts';
 import type { Context } from './commands.ts';
 import { showWhile } from './progress.ts';
 import type { VoicesLine } from './voices.ts';
@@ -161,9 +163,12 @@ async function installNamed({ names, data }: VoicesLine, session: Session): Prom
 
 async function installFrom(from: string, { settings, data }: VoicesLine, session: Session): Promise<Done> {
   assertThere(from, session.context.host);
+  const said = settings.language?.value;
+  const language = said && languageTag(said);
+  if (said !== undefined && language === undefined) throw notALanguage(said);
   const runtime = await ensureRuntime(data, 0, session.context);
   const name = settings.name?.value;
-  const voice = { from, name, language: settings.language?.value, sha256: settings.sha256?.value };
+  const voice = { from, name, language, sha256: settings.sha256?.value };
   const manifest = await installLocal(voice, session);
   if (!manifest) session.context.notices.note(`${name ?? from} is installed already`);
   return { installed: manifest ? [manifest] : [], runtime };

@@ -133,6 +133,11 @@ export function languageOf(tag: string): string | undefined {
   return code === '' || NONE.has(code) ? undefined : (FORMS.get(language) ?? language);
 }
 
+/** @returns a tag as it is written, or the tag for the English name of a language; `undefined` for any other word */
+export function languageTag(asked: string): string | undefined {
+  return /^[a-z]{2,3}(?:[-_]|$)/i.test(asked) ? asked : baseLanguage(asked);
+}
+
 /** Returns the code for the English name of a language. */
 function codeOf(asked: string): string | undefined {
   return codesByName().get(asked.trim().toLowerCase());

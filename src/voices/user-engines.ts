@@ -442,6 +442,5 @@ async function languageOfWords(
   { language }: Pick<Settings, 'language'>,
 ): Promise<string | undefined> {
   const asked = language?.value ?? own;
-  if (asked === undefined || /^[a-z]{2,3}(?:[-_]|$)/i.test(asked)) return asked;
-  return (await import('./language.ts')).baseLanguage(asked);
+  return asked && (await import('./language.ts')).languageTag(asked);
 }

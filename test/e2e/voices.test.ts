@@ -187,9 +187,11 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     for (const [name, bytes] of Object.entries({ 'own.onnx': onnx, 'own.onnx.json': settings, README: card }))
       box.file(`raw/${name}`, bytes);
     cpSync(ESPEAK_DATA ?? '', box.path('raw/espeak-ng-data'), { recursive: true });
-    const { succeed, speak } = commandsOf(box, { HF_ENDPOINT: 'http://127.0.0.1:9' });
+    const { run, succeed, speak } = commandsOf(box, { HF_ENDPOINT: 'http://127.0.0.1:9' });
     await succeed('voices install --from raw/own.onnx');
-    await succeed('voices install --from raw --name other');
+    await succeed('voices install --from raw --name other --language German');
+    expectFailure(await run('voices install --from raw --language xyzzy'), 2, /"xyzzy" is not a language/);
+    expect(await run('hello -o out.wav -s other --language de')).toMatchObject({ status: 0 });
     for (const name of ['own', 'other']) {
       expect((await speak(name)).length).toBeGreaterThan(5 * 1600);
       const manifest = JSON.parse(readFileSync(join(data(box), 'voices', name, 'voice.json'), 'utf8'));

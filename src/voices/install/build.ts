@@ -125,7 +125,7 @@ export async function buildPiper(
   return publish(stage, { ...commonOf(voice, got, session), ...facts }, session.data, [model]);
 }
 
-interface RawVoice {
+export interface RawVoice {
   readonly onnx: string;
   /** The hash of `onnx`, which is continued with what is appended to the model. */
   readonly hash?: Hash;
@@ -134,6 +134,8 @@ interface RawVoice {
   /** The name in messages; by default `name`. */
   readonly key?: string;
   readonly stage: string;
+  /** The tag of what the voice speaks, if its settings do not tell it. */
+  readonly language?: string | undefined;
   /** A folder that may have data of espeak-ng. */
   readonly own: string | undefined;
   /** True if data of espeak-ng come from the catalogue only, if it has them. */
@@ -145,18 +147,18 @@ interface RawVoice {
  * @throws TtsError
  */
 export async function placePiper(
-  { onnx, hash, settings, name, key = name, stage, own, isPinned = false }: RawVoice,
+  { onnx, hash, settings, name, key = name, stage, language, own, isPinned = false }: RawVoice,
   session: Session,
 ): Promise<Built> {
   const config = piperSettings(readFileSync(settings, 'utf8'), key);
   writePiperModel(onnx, config, stage, hash);
   copyInto(settings, join(stage, SETTINGS));
-  const language = pinnedLanguage(session.catalogue, config.espeakVoice);
+  const pinned = pinnedLanguage(session.catalogue, config.espeakVoice);
   const espeak =
-    isPinned && language !== undefined
-      ? await sharedEspeak([language], session)
-      : await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
-  return { ...piperFacts(name, config), ...(espeak && { espeak }) };
+    isPinned && pinned !== undefined
+      ? await sharedEspeak([pinned], session)
+      : await ownEspeak({ voice: config.espeakVoice, language: pinned, stage, own }, session);
+  return { ...piperFacts(name, config, language), ...(espeak && { espeak }) };
 }
 
 /** The part of a manifest that describes the model. */
@@ -164,9 +166,9 @@ export type Built = Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speak
   Partial<Pick<Manifest, 'scales' | 'espeak'>>;
 
 /** Names of speakers begin with that of their voice, since `-s 7150` would be a number. */
-function piperFacts(name: string, config: PiperConfig): Built {
+function piperFacts(name: string, config: PiperConfig, said: string | undefined): Built {
   const { speakerCount, speakerNames, sampleRate, scales } = config;
-  const language = config.language === 'und' ? tagOfEspeak(config.espeakVoice) : config.language;
+  const language = said ?? (config.language === 'und' ? tagOfEspeak(config.espeakVoice) : config.language);
   const speakers = Array.from({ length: speakerCount }, (_, sid) => ({
     name: speakerCount === 1 ? name : `${name}-${speakerNames.get(sid) ?? sid}`,
     language,

@@ -20,7 +20,7 @@ import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { isAddress } from '../../options/engine-entry.ts';
 import { isArchive, withoutEnding } from './archive.ts';
-import { type Built, cardIn, nextNumber, placePiper, unpackedFolder } from './build.ts';
+import { type Built, cardIn, nextNumber, placePiper, type RawVoice, unpackedFolder } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
 import { missingEspeak, nameInFolder } from './espeak.ts';
 import { assertSafe, type DownloadRequest, failure } from './fetch.ts';
@@ -35,6 +35,7 @@ export interface LocalVoice {
   readonly name: string | undefined;
   /** The checksum of the file in `from`. */
   readonly sha256: string | undefined;
+  /** The tag of what the voice speaks, if its files do not tell it. */
   readonly language: string | undefined;
 }
 
@@ -54,10 +55,11 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
   if (offer) return await installCopied(offer, place, session);
   const name = nameFor(voice.name ?? origin, session);
   const stage = makeStage(session.data);
+  const { language } = voice;
   const settings = settingsOf(place);
   const built = settings
-    ? await buildRaw({ ...settings, name, stage }, session)
-    : await buildModel({ folder: place, name, stage, language: voice.language }, session);
+    ? await buildRaw({ ...settings, name, stage, language }, session)
+    : await buildModel({ folder: place, name, stage, language }, session);
   const card = cardIn(statSync(place).isDirectory() ? place : dirname(place));
   if (card !== undefined) copyInto(card, join(stage, CARD));
   const licence = licenceIn(card === undefined ? '' : readFileSync(card, 'utf8'));
@@ -71,7 +73,6 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
     source: voice.from,
     checked,
     ...built,
-    ...(voice.language !== undefined && { language: voice.language }),
   };
   const manifest = await publish(stage, about, session.data);
   session.removeUsed();
@@ -236,11 +237,7 @@ function settingsOf(
     : undefined;
 }
 
-interface Raw {
-  readonly onnx: string;
-  readonly settings: string;
-  readonly name: string;
-  readonly stage: string;
+interface Raw extends Pick<RawVoice, 'onnx' | 'settings' | 'name' | 'stage' | 'language'> {
   /** The folder that no link may lead out of. */
   readonly folder: string;
 }
@@ -249,7 +246,8 @@ interface Raw {
  * Builds a raw voice of Piper.
  * @throws TtsError
  */
-async function buildRaw({ onnx, settings, name, stage, folder }: Raw, session: Session): Promise<Built> {
+async function buildRaw({ folder, ...raw }: Raw, session: Session): Promise<Built> {
+  const { onnx, settings, name, stage } = raw;
   const own = join(dirname(onnx), ESPEAK);
   inWords(() => {
     for (const file of [onnx, settings]) assertOwn(file, folder, false);
@@ -257,7 +255,7 @@ async function buildRaw({ onnx, settings, name, stage, folder }: Raw, session: S
   });
   if (statSync(settings).size > LONGEST_CONFIG)
     throw usageError(`${basename(settings)} is too long for the settings of a voice`, 'name the right file');
-  const built = await placePiper({ onnx, settings, name, stage, own }, session);
+  const built = await placePiper({ ...raw, own }, session);
   const data = built.espeak && join(session.data, built.espeak.folder);
   await loaded(modelIn(stage, name, data), name, session);
   return built;
