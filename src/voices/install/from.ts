@@ -330,8 +330,12 @@ async function loaded(model: Model, name: string, { data, context: { host } }: S
   }
 }
 
-/** The key `location` in an entry of `external_data`, as encoded in an ONNX file, before its value. */
-const LOCATION = Buffer.from('\x0a\x08location\x12', 'latin1');
+/**
+ * The key `location` of an entry of `external_data`, as an ONNX file encodes it: after its length, whose last byte is 0 if it
+ * takes more bytes than it must. Its value may come before it.
+ */
+const LOCATIONS = ['\x08location', '\x00location'].map((key) => Buffer.from(key, 'latin1'));
+const LOCATION_BYTES = 9;
 
 /**
  * Refuses a model that names other files with its weights: an untrusted one could name any file of this machine.
@@ -341,11 +345,11 @@ export async function assertSelfContained(model: string): Promise<void> {
   let held = Buffer.alloc(0);
   for await (const piece of createReadStream(model, { highWaterMark: 1 << 20 })) {
     const bytes = Buffer.concat([held, piece as Buffer]);
-    if (bytes.includes(LOCATION))
+    if (LOCATIONS.some((key) => bytes.includes(key)))
       throw usageError(
         `${basename(model)} is refused: it names other files that hold a part of it`,
         'use a model in one file',
       );
-    held = bytes.subarray(Math.max(0, bytes.length - LOCATION.length + 1));
+    held = bytes.subarray(Math.max(0, bytes.length - LOCATION_BYTES + 1));
   }
 }

@@ -115,10 +115,15 @@ describe('an archive', () => {
 const PIECE = 2 ** 20;
 
 describe('a model of a stranger', () => {
-  it.each([0, 100, PIECE - 5])('that names another file is refused: at byte %i', async (at) => {
+  it.each([
+    [0, '\x0a\x08location\x12\x0b/etc/passwd'],
+    [100, '\x0a\x08location\x12\x0b/etc/passwd'],
+    [PIECE - 5, '\x0a\x08location\x12\x0b/etc/passwd'],
+    [100, '\x12\x0b/etc/passwd\x0a\x08location'],
+    [100, '\x0a\x88\x00location\x12\x0b/etc/passwd'],
+  ])('that names another file is refused: at byte %i, as %j', async (at, entry) => {
     const file = join(emptyFolder(), 'a.onnx');
-    const entry = Buffer.from('\x0a\x08location\x12\x0b/etc/passwd', 'latin1');
-    writeFileSync(file, Buffer.concat([Buffer.alloc(at), entry, Buffer.alloc(PIECE)]));
+    writeFileSync(file, Buffer.concat([Buffer.alloc(at), Buffer.from(entry, 'latin1'), Buffer.alloc(PIECE)]));
     await expect(assertSelfContained(file)).rejects.toThrow('a.onnx is refused: it names other files');
   });
 
