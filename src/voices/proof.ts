@@ -55,7 +55,8 @@ const MOST_IN_VAIN = 3;
  */
 export class Prover implements AsyncDisposable {
   readonly #source: Pick<VoiceSource, 'speak' | 'name'>;
-  readonly #judges = new Map<Voice, Judge>();
+  /** By the number of the voice. */
+  readonly #judges = new Map<number, Judge>();
   readonly #open: () => Promise<ReferenceVoice>;
   #reference: Promise<ReferenceVoice> | undefined;
 
@@ -141,9 +142,9 @@ export class Prover implements AsyncDisposable {
     return this.#reference.then((voice) => voice.speak(text, signal)).catch(() => undefined);
   }
 
-  #judgeOf(voice: Voice): Judge {
-    const judge = this.#judges.get(voice) ?? new Judge();
-    this.#judges.set(voice, judge);
+  #judgeOf({ no }: Voice): Judge {
+    const judge = this.#judges.get(no) ?? new Judge();
+    this.#judges.set(no, judge);
     return judge;
   }
 

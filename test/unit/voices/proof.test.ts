@@ -177,7 +177,9 @@ async function asking(
   for (const text of texts) {
     seen = [];
     const events: VoiceEvent[] = [];
-    const speech = await prover.speak(utteranceOf(speaker, text, 0, events), new AbortController().signal);
+    // A voice of a service is another object for other instructions.
+    const asked = utteranceOf({ ...speaker, voice: { ...speaker.voice } }, text, 0, events);
+    const speech = await prover.speak(asked, new AbortController().signal);
     const pieces: Uint8Array[] = [];
     for await (const piece of speech?.pcm ?? []) pieces.push(piece);
     const pcm = Buffer.concat(pieces);
