@@ -2,7 +2,7 @@ import type { Drops, Flush } from '../kit/drops.ts';
 import type { TtsError } from '../kit/error.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { blankText } from '../read/source.ts';
-import type { Turns } from '../sound/loudness.ts';
+import type { Turn } from '../sound/loudness.ts';
 import {
   type Chapter,
   frameBytes,
@@ -54,8 +54,8 @@ class Chapters implements Listener {
 }
 
 /** Records where in a track each voice begins. */
-class VoiceTurns implements Turns, Listener {
-  readonly list: { readonly start: number; readonly voice: unknown }[] = [];
+class VoiceTurns implements Listener {
+  readonly list: Turn[] = [];
   readonly #speakerOf: (segment: Segment) => unknown;
 
   constructor(speakerOf: (segment: Segment) => unknown) {
@@ -200,7 +200,7 @@ async function trackFrom(
   };
   if (!turns || mix.loudness === undefined) return track;
   const { levelled } = await import('../sound/loudness.ts');
-  return levelled(track, { target: mix.loudness, turns, isLive });
+  return levelled(track, { target: mix.loudness, turns: turns.list, isLive });
 }
 
 interface TrackContextOptions extends TrackOptions {

@@ -4,13 +4,9 @@ import { Arrivals } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
 import { bytesOf, floatsOf } from './samples.ts';
 
-/** The places in a track where a voice begins to speak. The list grows while the track is read. */
-export interface Turns {
-  /** In order of their start, in bytes of the track. */
-  readonly list: readonly Turn[];
-}
-
+/** A place in a track where a voice begins to speak. */
 export interface Turn {
+  /** The byte of the track. */
   readonly start: number;
   /** Compared by identity only. */
   readonly voice: unknown;
@@ -19,7 +15,8 @@ export interface Turn {
 export interface Level {
   /** LUFS. */
   readonly target: number;
-  readonly turns: Turns;
+  /** In order of their start. More are added while the track is read. */
+  readonly turns: readonly Turn[];
   /** True for sound that is played while it is made: a voice is then measured by its first seconds only. */
   readonly isLive: boolean;
 }
@@ -130,12 +127,12 @@ class Gains {
 /** Applies the gain of its voice to all sound, and keeps peaks below the ceiling. */
 class Leveller {
   readonly #format: PcmFormat;
-  readonly #turns: Turns;
+  readonly #turns: readonly Turn[];
   readonly #gains: Gains;
   #limiter: Limiter;
   #at = 0;
 
-  constructor(format: PcmFormat, turns: Turns, gains: Gains) {
+  constructor(format: PcmFormat, turns: readonly Turn[], gains: Gains) {
     this.#format = format;
     this.#turns = turns;
     this.#gains = gains;
@@ -175,24 +172,24 @@ interface Stretch {
 }
 
 /** Cuts a piece where the voice changes. Silence belongs to the voice before it. */
-function cut(piece: Uint8Array, start: number, { list }: Turns): Stretch[] {
+function cut(piece: Uint8Array, start: number, turns: readonly Turn[]): Stretch[] {
   const stretches: Stretch[] = [];
   let from = start;
   while (from < start + piece.length) {
-    const at = lastBefore(list, from);
-    const end = Math.min(list[at + 1]?.start ?? Number.POSITIVE_INFINITY, start + piece.length);
-    stretches.push({ bytes: piece.subarray(from - start, end - start), voice: list[at]?.voice });
+    const at = lastBefore(turns, from);
+    const end = Math.min(turns[at + 1]?.start ?? Number.POSITIVE_INFINITY, start + piece.length);
+    stretches.push({ bytes: piece.subarray(from - start, end - start), voice: turns[at]?.voice });
     from = end;
   }
   return stretches;
 }
 
 /** @returns the index of the last turn that begins at or before a byte */
-function lastBefore(list: readonly Turn[], place: number): number {
-  let [low, high] = [0, list.length];
+function lastBefore(turns: readonly Turn[], place: number): number {
+  let [low, high] = [0, turns.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((list[middle]?.start ?? 0) <= place) low = middle + 1;
+    if ((turns[middle]?.start ?? 0) <= place) low = middle + 1;
     else high = middle;
   }
   return low - 1;

@@ -44,11 +44,11 @@ function measured(pcm: Buffer, format = FORMAT): { loudness: number; peak: numbe
 
 async function level(
   pcm: Buffer,
-  list: readonly Turn[],
+  turns: readonly Turn[],
   { isLive = false, target = -18, format = FORMAT } = {},
 ) {
   const track = untagged({ format, bytes: undefined, pcm: inPieces(pcm, 9000) });
-  return collect(levelled(track, { target, isLive, turns: { list } }).pcm);
+  return collect(levelled(track, { target, isLive, turns }).pcm);
 }
 
 function floats(pcm: Buffer): Float32Array {
@@ -117,7 +117,7 @@ describe.skipIf(!ffmpeg)('loudness', () => {
       yield fresh;
     }
     const track = { ...untagged({ format: FORMAT, bytes: undefined, pcm: pcm() }), drops };
-    const turns = { list: [0, old.length].map((start) => ({ start, voice: start })) };
+    const turns = [0, old.length].map((start) => ({ start, voice: start }));
     const even = await collect(levelled(track, { target: -18, turns, isLive: true }).pcm);
     expect(even).toHaveLength(fresh.length);
     expect(Math.abs(measured(even).loudness + 18)).toBeLessThan(1);
@@ -130,7 +130,7 @@ describe.skipIf(!ffmpeg)('loudness', () => {
       await vi.waitUntil(() => isHeard, 60_000);
     }
     const track = untagged({ format: FORMAT, bytes: undefined, pcm: pcm() });
-    const turns = { list: [{ start: 0, voice: 1 }] };
+    const turns = [{ start: 0, voice: 1 }];
     for await (const _ of levelled(track, { target: -18, turns, isLive: true }).pcm) isHeard = true;
     expect(isHeard).toBe(true);
   });
