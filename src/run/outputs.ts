@@ -84,7 +84,7 @@ export function encodingsOf(
     encode: encode?.value,
     bitrate: bitrate?.value,
     programs: host,
-    patienceMs: 1000 * timeout.value,
+    timeoutMs: 1000 * timeout.value,
     warn: (text: string) => notices.warn(text),
   };
   const known = new Map<string, Encoding>();

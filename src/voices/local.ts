@@ -21,8 +21,8 @@ interface LocalOptions extends Pick<VoiceSource, 'kind' | 'name' | 'maxChars' | 
   readonly timeoutMs: number;
 }
 
-/** An engine of the user ends a silent server or program by itself, and says more of it: a run waits longer by this factor. */
-const PATIENCE = 1.2;
+/** An engine of the user times out by itself, with a better message: its source waits longer by this factor. */
+const LONGER = 1.2;
 
 /** An engine of this machine as a source. */
 export function localSource({ engine, prepare, advice, timeoutMs, ...about }: LocalOptions): VoiceSource {
@@ -32,7 +32,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     return opened;
   };
   const failing = { name: about.name, isExternal: about.kind === 'engine', advice, timeoutMs };
-  const patienceMs = about.kind === 'engine' ? timeoutMs * PATIENCE : timeoutMs;
+  const silenceMs = about.kind === 'engine' ? timeoutMs * LONGER : timeoutMs;
   /** The texts that wait for their next sound. */
   const waiting = new Set<IdleTimer>();
   return {
@@ -46,7 +46,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
         const sound = await speakOnce(
           await open(),
           utterance,
-          new SilenceTimeout(waiting, patienceMs, signal),
+          new SilenceTimeout(waiting, silenceMs, signal),
           about,
         );
         return { ...sound, pcm: mapErrors(sound.pcm, (error) => inWords(error, failing)) };
@@ -187,7 +187,7 @@ function silence({ name, timeoutMs }: EngineInfo): Meaning {
   };
 }
 
-/** What is said of its failures besides the words of the engine. */
+/** Returns the options of the error for a failure, and another message where that of the engine is not enough. */
 function meaningOf(error: EngineError, { name, isExternal, advice = LOOK }: EngineInfo): Meaning {
   const { kind, status, retryAfter: after } = error;
   if (kind === 'no storage')

@@ -28,7 +28,7 @@ export interface EncodingOptions {
   /** Where to look for programs. Without it, none is found. */
   readonly programs?: ProgramHost;
   /** Milliseconds that a program may neither read nor write: a minute by default. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** Called with a sentence on what was left out. */
   readonly warn?: (text: string) => void;
 }

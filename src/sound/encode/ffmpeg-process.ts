@@ -10,7 +10,7 @@ export interface FfmpegOptions {
   readonly program: string;
   readonly env: Host['env'];
   /** Milliseconds that ffmpeg may neither read nor write. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -24,13 +24,13 @@ const UNHELPFUL = /^Error initializing output stream|^Conversion failed!|^ *Last
 /** One run of ffmpeg with the sound on stdin. Descriptor 3 reports progress; further inputs use those from 4 on. */
 export class Ffmpeg {
   readonly #child: Child;
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #signal: AbortSignal;
   #progress = '';
 
-  private constructor(child: Child, { patienceMs, signal }: FfmpegOptions) {
+  private constructor(child: Child, { timeoutMs, signal }: FfmpegOptions) {
     this.#child = child;
-    this.#patienceMs = patienceMs;
+    this.#timeoutMs = timeoutMs;
     this.#signal = signal;
     child.pipe(3).on('error', () => {});
     child.pipe(3).on('data', (text: Buffer) => {
@@ -114,19 +114,19 @@ export class Ffmpeg {
     this.#child.end();
   }
 
-  /** Limits a wait to the patience. The clock stops while ffmpeg's output waits for a reader. */
+  /** Limits a wait to the timeout. The clock stops while ffmpeg's output waits for a reader. */
   async #within<T>(happening: Promise<T>): Promise<T> {
     const over = new AbortController();
     const { signal } = over;
     try {
       for (;;) {
-        const late = sleep(this.#patienceMs, 'late' as const, { signal });
+        const late = sleep(this.#timeoutMs, 'late' as const, { signal });
         late.catch(() => {});
         const first = await Promise.race([happening.then((value) => ({ value })), late]);
         this.#signal.throwIfAborted();
         if (first !== 'late') return first.value;
         if ((this.#child.stdout?.readableLength ?? 0) > 0) continue;
-        throw failed(`it did nothing for ${this.#patienceMs / 1000} seconds`);
+        throw failed(`it did nothing for ${this.#timeoutMs / 1000} seconds`);
       }
     } finally {
       over.abort();

@@ -131,7 +131,7 @@ export const ffmpegFormats = {
   flac: xiph('flac', 'flac', {}),
 } as const satisfies Record<string, FfmpegFormat>;
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** Returns the encoding for a format made by ffmpeg. */
 export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encoding {
@@ -167,8 +167,8 @@ class FfmpegFile {
   ) {
     this.#format = format;
     this.#options = options;
-    const { programs, patienceMs = PATIENCE_MS } = options;
-    this.#ffmpeg = { ...ffmpeg, env: programs?.env ?? {}, patienceMs };
+    const { programs, timeoutMs = TIMEOUT_MS } = options;
+    this.#ffmpeg = { ...ffmpeg, env: programs?.env ?? {}, timeoutMs };
   }
 
   /** @throws TtsError (output); whatever the track throws */

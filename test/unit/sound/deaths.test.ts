@@ -37,8 +37,8 @@ describe.skipIf(!ffmpeg)('a file by an ffmpeg that', () => {
     const folder = emptyFolder();
     const path = fakeFfmpeg(script);
     // More than what pipes hold.
-    const patienceMs = words === 'did nothing for' ? 1500 : 20_000;
-    const written = writeInto(folder, 'a.m4b', { pcm: tone(400_000) }, { path, patienceMs });
+    const timeoutMs = words === 'did nothing for' ? 1500 : 20_000;
+    const written = writeInto(folder, 'a.m4b', { pcm: tone(400_000) }, { path, timeoutMs });
     await expect(written).rejects.toMatchObject({
       exitCode: ExitCode.output,
       message: expect.stringMatching(`^ffmpeg failed: .*${words}`),

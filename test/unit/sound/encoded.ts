@@ -42,7 +42,7 @@ export function trackOf({
 interface How {
   /** The folder of ffmpeg. */
   readonly path?: string;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly warn?: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -64,10 +64,10 @@ export async function writeInto(
   how: How = {},
 ): Promise<void> {
   const host = processHost(process);
-  const { path = process.env.PATH ?? '', patienceMs = 20_000, signal = new AbortController().signal } = how;
+  const { path = process.env.PATH ?? '', timeoutMs = 20_000, signal = new AbortController().signal } = how;
   const encoding = encodingOf(name, {
     programs: { env: { ...process.env, PATH: path }, platform: process.platform },
-    patienceMs,
+    timeoutMs,
     ...(how.warn && { warn: how.warn }),
   });
   const file = { name, path: join(folder, name), old: undefined, clobber: true, writer: host };
