@@ -1,8 +1,8 @@
 /** The voices that `tts voices` has installed. */
 import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { EngineError, type ModelSpeaker, offsetOf, shortName } from '../engines/engine.ts';
-import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { type ModelSpeaker, offsetOf, shortName } from '../engines/engine.ts';
+import { usageError } from '../kit/error.ts';
 import { dataFolder, fromHome } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
@@ -17,9 +17,7 @@ import {
 } from './install/manifest.ts';
 import type { Speaking } from './language.ts';
 import type { PlaceOptions, VoicePlace } from './sources.ts';
-import { openEngineVoices } from './user-engines.ts';
-
-const MAX_CHARS = 300;
+import { explained, MAX_CHARS, openEngineVoices } from './user-engines.ts';
 
 export function manifestsOf({ host }: Pick<RunContext, 'host'>): Manifest[] {
   return installedVoices(dataFolder(host), host.uid);
@@ -158,8 +156,7 @@ async function openInstalled(
     { kind: 'model', name, folder, maxChars: MAX_CHARS, concurrency: 1, installed },
     { host, signal, timeoutMs: 0, runtimes: runtimesIn(data, host.uid) },
   ).catch((error: unknown) => {
-    if (!(error instanceof EngineError)) throw error;
-    throw new TtsError(error.message, { exitCode: ExitCode.service, hint: advice, cause: error });
+    throw explained(error, advice);
   });
   const at = (place: number) => {
     const speaker = speakers[place];

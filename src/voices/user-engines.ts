@@ -94,7 +94,7 @@ class UserEngine implements VoicePlace {
     const timeoutMs = settings.timeout.value * 1000;
     const runtimes = runtimesIn(dataFolder(host), host.uid);
     const source = await openSource(config, { host, signal, timeoutMs, runtimes }).catch((error) => {
-      throw explained(error, config);
+      throw explained(error, adviceOn(config));
     });
     return openEngineVoices(source, { wrap, settings, numberOf: (place) => numberOf(this.#at, place) });
   }
@@ -245,10 +245,11 @@ const STATUSES = new Map<EngineFault, ExitCode>([
   ['late', ExitCode.timeout],
 ]);
 
-function explained(error: unknown, config: SourceConfig): unknown {
+/** Returns the error for an engine that cannot be opened. */
+export function explained(error: unknown, hint: string): unknown {
   if (!(error instanceof EngineError)) return error;
   const exitCode = STATUSES.get(error.kind) ?? ExitCode.service;
-  return new TtsError(error.message, { exitCode, hint: adviceOn(config), cause: error });
+  return new TtsError(error.message, { exitCode, hint, cause: error });
 }
 
 function adviceOn(config: SourceConfig): string {
@@ -350,7 +351,8 @@ function keyForAddress(address: string, engines: Settings['engines']): Pick<Engi
   return { ...(key !== undefined && { key }), ...(keyFile !== undefined && { keyFile }) };
 }
 
-const MAX_CHARS = 300;
+/** Code points of the longest text of a request, unless the config says another number. */
+export const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;
 
 /** Engines that need no entry in the config. The tests of this project do not run them. */
