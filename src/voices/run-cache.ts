@@ -6,25 +6,18 @@ import type { VoiceSource } from '../sound/voice.ts';
 import type { Cache } from './cache.ts';
 import type { Endpoint } from './service-choice.ts';
 
+/** The share of the free disk space that a cache without a set size may take. */
+const SHARE_OF_DISK = 1 / 10;
+
 /** @returns the bytes that the cache may hold: the set size, or a default that its disk has room for */
 export function cacheLimit(
   { cacheSize }: Pick<Settings, 'cacheSize'>,
   host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>,
 ): number {
   const { value, origin } = cacheSize;
-  return origin.place === 'default' ? modestSize(value, segmentFolder(host)) : value;
-}
-
-/** The share of the free disk space that a cache without a set size may take. */
-const SHARE_OF_DISK = 1 / 10;
-
-/**
- * @param bytes the default size
- * @returns the default size, or a tenth of the free space on the disk of the folder if that is less
- */
-export function modestSize(bytes: number, folder: string | undefined): number {
+  const folder = origin.place === 'default' ? segmentFolder(host) : undefined;
   const free = folder === undefined ? undefined : freeBytes(folder);
-  return free === undefined ? bytes : Math.min(bytes, Math.floor(free * SHARE_OF_DISK));
+  return free === undefined ? value : Math.min(value, Math.floor(free * SHARE_OF_DISK));
 }
 
 type Kind = Pick<VoiceSource, 'kind'>;

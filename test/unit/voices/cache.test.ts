@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Speech } from '../../../src/sound/pcm.ts';
 import { Cache, cacheKey, type Keyed } from '../../../src/voices/cache.ts';
 import { openStore, type Store } from '../../../src/voices/cache-store.ts';
-import { modestSize } from '../../../src/voices/run-cache.ts';
+import { cacheLimit } from '../../../src/voices/run-cache.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { NO_FIELDS, silent } from '../../support/speaker.ts';
 import { turns } from '../../support/turns.ts';
@@ -216,11 +216,13 @@ describe('the key of a sound', () => {
 
 it('A cache takes at most a tenth of the free room of its disk, also before its folder is there.', () => {
   const { bavail, bsize } = statfsSync(folder);
-  for (const place of [folder, join(folder, 'not/there/yet')]) {
-    const size = modestSize(Number.MAX_SAFE_INTEGER, place);
+  const origin = { place: 'default', name: '' } as const;
+  const limit = (value: number, home: string | undefined) =>
+    cacheLimit({ cacheSize: { value, origin } }, { cwd: folder, env: {}, home, platform: 'linux' });
+  for (const home of [folder, join(folder, 'not/there/yet')]) {
     // Other programs use the disk as well.
-    expect(Math.abs(size / ((bavail * bsize) / 10) - 1)).toBeLessThan(0.2);
-    expect(modestSize(1, place)).toBe(1);
+    expect(Math.abs(limit(Number.MAX_SAFE_INTEGER, home) / ((bavail * bsize) / 10) - 1)).toBeLessThan(0.2);
+    expect(limit(1, home)).toBe(1);
   }
-  expect(modestSize(7, undefined)).toBe(7);
+  expect(limit(7, undefined)).toBe(7);
 });
