@@ -1,10 +1,10 @@
 /** The places of this machine that have voices, and the wrappers of their sources: limit, retry, proof and cache. */
-import type { Engine, EngineVoice } from '../engines/engine.ts';
-import { OWN_RATE } from '../engines/engine.ts';
+import { type Engine, type EngineVoice, OWN_RATE } from '../engines/engine.ts';
 import type { Espeak, findEspeak } from '../engines/espeak.ts';
 import { FLITE_VOICES } from '../engines/flite-voices.ts';
 import type { RunContext } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
+import { loadOnce } from '../kit/wait.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Settings } from '../options/load.ts';
 import type { Field, Fields, Voice, VoiceSource } from '../sound/voice.ts';
@@ -149,11 +149,7 @@ export interface EspeakPlace extends VoicePlace {
 }
 
 export function espeakPlace({ settings, context, wrap, workers }: PlaceOptions): EspeakPlace {
-  let found: ReturnType<typeof findEspeak> | undefined;
-  const find = () => {
-    found ??= import('../engines/espeak.ts').then(({ findEspeak }) => findEspeak(context));
-    return found;
-  };
+  const find = loadOnce(async () => (await import('../engines/espeak.ts')).findEspeak(context));
   const voicesOf = (espeak: Espeak) => {
     const source = ownSource({ kind: 'espeak', name: 'espeak-ng' }, settings, wrap, async () => {
       const { openEspeak } = await import('../engines/espeak.ts');

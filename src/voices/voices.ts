@@ -3,12 +3,11 @@ import type { TtsError } from '../kit/error.ts';
 import { usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { RetryPolicy } from '../kit/retry.ts';
-import { Recent } from '../kit/wait.ts';
+import { loadOnce, Recent } from '../kit/wait.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Setting, Settings } from '../options/load.ts';
 import type { Field, Fields, Speaker, Voice, VoiceSource } from '../sound/voice.ts';
 import type { Cache } from './cache.ts';
-import type { InstalledPlace } from './installed.ts';
 import { RunCache } from './run-cache.ts';
 import type { ServiceVoice } from './service.ts';
 import { type Endpoint, requestUrl, withListedNumber } from './service-choice.ts';
@@ -25,7 +24,6 @@ import {
   type Wrap,
   wrapping,
 } from './sources.ts';
-import type { UserEngines } from './user-engines.ts';
 
 export interface VoicesPlan {
   readonly settings: Settings;
@@ -59,13 +57,11 @@ export class Voices implements AsyncDisposable {
   readonly #cache: RunCache;
   readonly #wrap: Wrap;
   readonly #sources = new Set<VoiceSource>();
-  readonly #wishes = new Recent<Speaker>();
+  /** Speakers by what was asked for, and by what they are. */
+  readonly #requested = new Recent<Speaker>();
   readonly #speakers = new Recent<Speaker>();
   readonly #builtIn: VoicePlace;
   readonly #espeak: EspeakPlace;
-  #installed: Promise<InstalledPlace> | undefined;
-  #engines: Promise<UserEngines> | undefined;
-  #service: Promise<VoiceSource> | undefined;
 
   constructor(plan: VoicesPlan, context: RunContext) {
     this.#plan = plan;
@@ -83,8 +79,8 @@ export class Voices implements AsyncDisposable {
   }
 
   /** @throws TtsError (usage) for an unknown speaker, or for a setting that the voice does not support */
-  async of(wish: VoiceRequest = {}): Promise<Speaker> {
-    const said = Object.entries(wish).filter(([, setting]) => setting !== undefined);
+  async of(request: VoiceRequest = {}): Promise<Speaker> {
+    const said = Object.entries(request).filter(([, setting]) => setting !== undefined);
     const key = JSON.stringify(said.map(([name, setting]) => [name, setting?.value, setting?.origin.place]));
     return this.#remembered(key, async () => {
       const settings: Settings = { ...this.#plan.settings, ...Object.fromEntries(said) };
@@ -173,29 +169,24 @@ export class Voices implements AsyncDisposable {
   }
 
   /** @throws TtsError (usage) for an unknown engine */
-  engines(): Promise<UserEngines> {
+  readonly engines = loadOnce(async () => {
     const { baseUrl, engine } = this.#plan.settings;
-    const chosen = engine && !baseUrl ? [engine] : [];
-    this.#engines ??= import('./user-engines.ts').then(
-      ({ UserEngines }) => new UserEngines(chosen, this.#places),
-    );
-    return this.#engines;
-  }
+    const { UserEngines } = await import('./user-engines.ts');
+    return new UserEngines(engine && !baseUrl ? [engine] : [], this.#places);
+  });
 
   get #places() {
     return { settings: this.#plan.settings, context: this.#context, wrap: this.#wrap };
   }
 
-  #installedPlace(): Promise<InstalledPlace> {
-    this.#installed ??= import('./installed.ts').then(
-      ({ InstalledPlace }) => new InstalledPlace(this.#places),
-    );
-    return this.#installed;
-  }
+  readonly #installedPlace = loadOnce(async () => {
+    const { InstalledPlace } = await import('./installed.ts');
+    return new InstalledPlace(this.#places);
+  });
 
   async #remembered(key: string, find: () => Promise<Speaker>): Promise<Speaker> {
-    const speaker = this.#wishes.get(key) ?? (await find());
-    this.#wishes.set(key, speaker);
+    const speaker = this.#requested.get(key) ?? (await find());
+    this.#requested.set(key, speaker);
     return speaker;
   }
 
@@ -245,26 +236,22 @@ export class Voices implements AsyncDisposable {
     return requestUrl(baseUrl.value);
   }
 
-  #serviceSource(): Promise<VoiceSource> {
+  readonly #serviceSource = loadOnce(async () => {
     const { concurrency, timeout } = this.#plan.settings;
-    const endpoint = async () => {
-      const service = await this.#plan.service();
-      if (!service) throw new RangeError('there is no service');
-      return service;
-    };
-    this.#service ??= import('./service.ts').then(({ serviceSource }) =>
-      this.#wrap(
-        serviceSource({
-          endpoint,
-          base: this.#serviceUrl,
-          atOnce: concurrency.value,
-          timeoutMs: timeout.value * 1000,
-          runtime: this.#context.host.runtime,
-        }),
-      ),
-    );
-    return this.#service;
-  }
+    const { serviceSource } = await import('./service.ts');
+    const source = serviceSource({
+      endpoint: async () => {
+        const service = await this.#plan.service();
+        if (!service) throw new RangeError('there is no service');
+        return service;
+      },
+      base: this.#serviceUrl,
+      atOnce: concurrency.value,
+      timeoutMs: timeout.value * 1000,
+      runtime: this.#context.host.runtime,
+    });
+    return this.#wrap(source);
+  });
 
   async #onMachine(settings: Settings, named: NamedSpeaker | undefined): Promise<Voice> {
     const { speaker } = settings;
