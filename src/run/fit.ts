@@ -189,7 +189,7 @@ class CueSchedule {
 /** @returns the whole sound at this speed factor */
 export async function stretched(sound: Uint8Array, format: PcmFormat, speed: number): Promise<Uint8Array> {
   if (speed === 1) return sound;
-  const speech: Speech = { format, bytes: sound.length, pcm: singleItem(sound) };
+  const speech: Speech = { format, bytes: undefined, pcm: singleItem(sound) };
   const { atSpeed } = await import('../sound/tempo.ts');
   const pieces: Uint8Array[] = [];
   for await (const piece of atSpeed(speech, speed).pcm) pieces.push(Uint8Array.from(piece));

@@ -20,17 +20,14 @@ const FLOAT_BYTES = 4;
  * @param speed a factor; 1 returns the sound unchanged
  */
 export function atSpeed(speech: Speech, speed: number): Speech {
-  if (speed === 1) return speech;
-  const size = frameBytes(speech.format);
-  const bytes = speech.bytes === undefined ? undefined : framesAtSpeed(speech.bytes / size, speed) * size;
-  return { ...speech, bytes, pcm: stretched(speech, speed) };
+  return speed === 1 ? speech : { ...speech, bytes: undefined, pcm: stretched(speech, speed) };
 }
 
 async function* stretched({ format, pcm }: Speech, speed: number): AsyncGenerator<Uint8Array> {
   const sonic = new Stretcher(await loaded(), format, speed);
   const size = frameBytes(format);
   let [taken, made, blocks] = [0, 0, 0];
-  const due = () => Math.round(taken / speed) - made;
+  const due = () => framesAtSpeed(taken, speed) - made;
   try {
     for await (const block of blocksOf(pcm, BLOCK * size)) {
       taken += block.length / size;
