@@ -202,7 +202,7 @@ export async function* mono(
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   const { channels, bitsPerSample, encoding } = format;
   if (channels === 1 && bitsPerSample === 16 && encoding === 'integer')
-    return new Int16Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).buffer);
+    return new Int16Array(new Uint8Array(bytes).buffer);
   const [mono = new Float64Array()] = lanesOf(bytes, format, 1);
   return toInt16(mono);
 }

@@ -80,7 +80,7 @@ export function bytesOf(samples: ArrayLike<number>, format: Kind): Uint8Array {
 
 /**
  * Splits interleaved samples into lanes.
- * @param bytes whole frames; an incomplete last one is ignored
+ * @param bytes whole frames
  * @param count the number of channels, or 1 for their mean
  * @returns the samples of each lane, from -1 to 1
  */
@@ -91,7 +91,7 @@ export function lanesOf(bytes: Uint8Array, format: PcmFormat, count: number): Fl
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const mixed = channels / count;
   return Array.from({ length: count }, (_, first) => {
-    const lane = new Float64Array(Math.floor(bytes.length / size));
+    const lane = new Float64Array(bytes.length / size);
     for (let frame = 0; frame < lane.length; frame += 1) {
       let sum = 0;
       for (let channel = first; channel < first + mixed; channel += 1)
