@@ -143,7 +143,8 @@ export type VoiceEvent =
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
   /**
    * The sound of a voice did not fit its text. `in parts`: the text was then spoken in smaller parts. `again`: it was
-   * spoken again. `doubtful`: neither helped, and the sound is used anyway.
+   * spoken again. `doubtful`: neither helped, and the sound is used anyway. `late`: later sounds show that it did not fit.
+   * `heard`: it was passed on before that was known.
    */
   | {
       readonly type: 'cut';

@@ -192,6 +192,7 @@ function notKept(folder: string, reason: string): string {
 /** The name of an entry's folder: the first byte of its key. */
 const SHARD = /^[0-9a-f]{2}$/;
 const LEFTOVER = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
+
 /** @returns the reason why a folder cannot hold a cache; `undefined` also for a missing folder */
 async function objectionTo({ folder, uid }: CacheRoot): Promise<string | undefined> {
   try {

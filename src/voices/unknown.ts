@@ -71,18 +71,14 @@ interface AdviceContext {
  * Returns the error for a name in the catalogue of voices, or for a language that no voice of this machine speaks.
  * @returns `undefined` for any other word
  */
-export function installable(
-  value: string,
-  origin: string,
-  { espeak, context }: AdviceContext & { readonly context: RunContext },
-): TtsError | undefined {
-  const error = notInstalled(value, origin, context.host);
+export function installable(value: string, origin: string, machine: AdviceContext): TtsError | undefined {
+  const error = notInstalled(value, origin, machine.context.host);
   if (error) return error;
   // A code of three letters without a shorter form is more likely the name of a person.
   if (baseLanguage(value)?.length !== 2) return undefined;
   return usageError(
     `${origin}: no voice of this machine speaks ${languageName(value)}`,
-    adviceFor(value, { espeak, context }),
+    adviceFor(value, machine),
   );
 }
 

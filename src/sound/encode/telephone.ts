@@ -23,11 +23,10 @@ export function telephone(law: 'alaw' | 'ulaw', rate: number | undefined): Strea
 
 /** @param rate Hz that the PBX expects; the file then has one channel */
 function headerless(name: string, code: Encode, rate: number | undefined): StreamingEncoding {
-  const stream: Encode = (sound, onSound) => {
-    const format = { ...sound.format, sampleRate: rate ?? sound.format.sampleRate, channels: 1 };
-    if (rate === undefined || sameFormat(format, sound.format)) return code(sound, onSound);
-    const pcm = counted(sound.pcm, onSound);
-    return code(converted({ format: sound.format, bytes: undefined, pcm }, format), () => {});
+  const stream: Encode = ({ format, pcm }, onSound) => {
+    const to = rate === undefined ? format : { ...format, sampleRate: rate, channels: 1 };
+    if (sameFormat(to, format)) return code({ format, pcm }, onSound);
+    return code(converted({ format, bytes: undefined, pcm: counted(pcm, onSound) }, to), () => {});
   };
   return {
     name,
