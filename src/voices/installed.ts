@@ -38,6 +38,7 @@ export class InstalledPlace implements VoicePlace {
   readonly #options: PlaceOptions;
   readonly #manifests: readonly Manifest[];
   readonly #opened = new Map<Manifest, Promise<readonly Voice[]>>();
+  readonly #clones = new Map<string, Promise<Voice>>();
 
   constructor(options: PlaceOptions) {
     this.#options = options;
@@ -73,10 +74,16 @@ export class InstalledPlace implements VoicePlace {
   }
 
   /**
-   * Clones a voice from a WAV of the user.
+   * Clones a voice from a WAV of the user, once in a run.
    * @throws TtsError (usage) for a model that cannot clone, and for a reference that is no WAV or has a wrong length
    */
-  async cloneOf({ name, engine = '', reference = '' }: ReferenceVoice, origin: string): Promise<Voice> {
+  cloneOf(wanted: ReferenceVoice, origin: string): Promise<Voice> {
+    const clone = this.#clones.get(wanted.name) ?? this.#clone(wanted, origin);
+    this.#clones.set(wanted.name, clone);
+    return clone;
+  }
+
+  async #clone({ name, engine = '', reference = '' }: ReferenceVoice, origin: string): Promise<Voice> {
     const manifest = this.#manifests.find((each) => each.name === engine);
     const [pattern] = manifest?.speakers ?? [];
     if (!manifest || pattern?.reference === undefined)

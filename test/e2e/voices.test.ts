@@ -342,6 +342,18 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
     own({ engine: 'poc', reference: long });
     await succeed(dry);
     await speak('me');
+    box.file('rows.csv', 'id,text,speed\na,hello,0.8\nb,so,1\nc,hi,1.2\n');
+    box.file(
+      'log.cjs',
+      `if (process.argv[1].endsWith('model.mjs')) require('node:fs').appendFileSync(${JSON.stringify(box.path('log'))}, 'x')`,
+    );
+    const batch = await box.run('batch rows.csv -s me -o rows/{id}.wav --no-cache', {
+      env: { NODE_OPTIONS: `--require=${box.path('log.cjs')}` },
+    });
+    expect({ status: batch.status, processes: box.read('log').toString() }).toEqual({
+      status: 0,
+      processes: 'x',
+    });
     for (const [speaker, message] of [
       [{ engine: 'poc', reference: box.path('short.wav') }, /is shorter than 3 s/],
       [{ engine: 'poc', reference: box.path('catalogue.json') }, /cannot be read: no WAV/],
