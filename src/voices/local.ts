@@ -49,9 +49,9 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
           new SilenceTimeout(waiting, silenceMs, signal),
           about,
         );
-        return { ...sound, pcm: mapErrors(sound.pcm, (error) => inWords(error, failing)) };
+        return { ...sound, pcm: mapErrors(sound.pcm, (error) => engineFailure(error, failing)) };
       } catch (error) {
-        throw inWords(error, failing, signal);
+        throw signal.aborted ? error : engineFailure(error, failing);
       }
     },
     has: () => false,
@@ -60,10 +60,6 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
       await (await opened?.catch(() => undefined))?.close();
     },
   };
-}
-
-function inWords(error: unknown, who: EngineInfo, signal?: AbortSignal): unknown {
-  return signal?.aborted ? error : engineFailure(error, who);
 }
 
 async function speakOnce(

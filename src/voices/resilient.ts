@@ -44,14 +44,14 @@ async function* tries(
     retries,
     longestWait,
     onRetry: ({ error, seconds }) => {
-      // What others send meanwhile would use up the rate, and this text would be refused again until its tries are.
+      // Requests of other texts would use up the rate meanwhile, and this text would be refused until it has no tries left.
       if (error.exitCode === ExitCode.quota) limiter.hold(seconds);
       utterance.report({ type: 'retry', error, seconds });
     },
   };
   for (const state: RetryState = { made: 0, hasFallback: utterance.hasFallback }; ; ) {
     let wait: Promise<void> | undefined;
-    const slot = await limiter.enter(orderOf(utterance), signal);
+    const slot = await limiter.enter(utterance.order ?? utterance.index, signal);
     try {
       const speech = await attempt(source, utterance, { slot, limiter }, signal);
       yield* point.begin(speech, source.name);
@@ -65,17 +65,13 @@ async function* tries(
       return;
     } catch (error) {
       signal.throwIfAborted();
-      // It begins before the slot is free for another.
+      // The wait begins before the slot is free for another text.
       if (!slot.isPreempted) wait = waitOrGiveUp(error, policy, state, signal);
     } finally {
       slot.leave();
     }
     await wait;
   }
-}
-
-function orderOf({ order, index }: Utterance): number {
-  return order ?? index;
 }
 
 /** Makes one attempt, and tells the limiter how it ended, up to its first sound. */
