@@ -6,7 +6,7 @@ import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
 import { outputStats } from '../out/open.ts';
-import type { PcmFormat } from '../sound/pcm.ts';
+import { type PcmFormat, timestamp } from '../sound/pcm.ts';
 import { cueTexts, linesOf, withoutBreaks } from '../text/cue-lines.ts';
 import type { Place } from '../text/piece.ts';
 import type { Segment, Span } from '../text/segment.ts';
@@ -217,10 +217,10 @@ function markedLines(
 
 /** Puts a time before each word that begins after the start of the cue and before its end, as WebVTT requires. */
 function vttText(cue: Cue, rate: number): string {
-  let last = timestamp(cue.start, rate, '.');
-  const end = timestamp(cue.end, rate, '.');
+  let last = timestamp(cue.start, rate);
+  const end = timestamp(cue.end, rate);
   const before = ({ start }: CueWord) => {
-    const time = timestamp(start, rate, '.');
+    const time = timestamp(start, rate);
     if (time <= last || time >= end) return '';
     last = time;
     return `<${time}>`;
@@ -301,15 +301,6 @@ function cueData(
       })),
     }),
   };
-}
-
-/** Rounds each time from whole frames, so that errors do not add up. */
-export function timestamp(frames: number, sampleRate: number, point: string): string {
-  const milliseconds = Math.round((frames * 1000) / sampleRate);
-  const seconds = Math.floor(milliseconds / 1000);
-  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const clock = parts.map((part) => String(part).padStart(2, '0')).join(':');
-  return `${clock}${point}${String(milliseconds % 1000).padStart(3, '0')}`;
 }
 
 const ELSEWHERE = 'name another file with --subtitles';

@@ -113,6 +113,15 @@ export function secondsOf(format: PcmFormat, bytes: number): number {
   return bytes / frameBytes(format) / format.sampleRate;
 }
 
+/** Writes a time as in `01:02:03.456`. Rounds it from whole frames, so that errors do not add up. */
+export function timestamp(frames: number, sampleRate: number, point = '.'): string {
+  const milliseconds = Math.round((frames * 1000) / sampleRate);
+  const seconds = Math.floor(milliseconds / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const clock = parts.map((part) => String(part).padStart(2, '0')).join(':');
+  return `${clock}${point}${String(milliseconds % 1000).padStart(3, '0')}`;
+}
+
 /** @param speed above 1 for faster, below 1 for slower */
 export function framesAtSpeed(frames: number, speed: number): number {
   return Math.round(frames / speed);

@@ -1,4 +1,4 @@
-import { type Chapter, type Cover, OPENING, type Tags } from '../pcm.ts';
+import { type Chapter, type Cover, OPENING, type Tags, timestamp } from '../pcm.ts';
 import { type Field, fieldsOf } from './tags.ts';
 
 /**
@@ -77,14 +77,7 @@ function section({ title, start, end }: Chapter, sampleRate: number): string[] {
 
 function comments({ title, start }: Chapter, number: number, sampleRate: number): string[] {
   const name = `CHAPTER${String(number).padStart(3, '0')}`;
-  return [lineOf(name, clock(start / sampleRate)), lineOf(`${name}NAME`, title ?? `${number + 1}`)];
-}
-
-function clock(seconds: number): string {
-  const milliseconds = Math.round(1000 * seconds);
-  const parts = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60];
-  const [hours, minutes, rest] = parts.map((part) => String(Math.floor(part)).padStart(2, '0'));
-  return `${hours}:${minutes}:${rest}.${String(milliseconds % 1000).padStart(3, '0')}`;
+  return [lineOf(name, timestamp(start, sampleRate)), lineOf(`${name}NAME`, title ?? `${number + 1}`)];
 }
 
 /** ffmpeg continues a value after a backslash and a line break, even if the backslash is escaped. A zero byte ends it. */

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { processHost } from '../../../src/kit/host.ts';
 import type { EncodingName } from '../../../src/sound/encode/encoding.ts';
 import { encodingOf } from '../../../src/sound/encode/encodings.ts';
-import { fromTheStart, metadataOf } from '../../../src/sound/encode/ffmetadata.ts';
+import { fromTheStart } from '../../../src/sound/encode/ffmetadata.ts';
 import type { Chapter, Cover } from '../../../src/sound/pcm.ts';
 import { decoded } from '../../support/decoded.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -145,14 +145,6 @@ describe.skipIf(!ffmpeg)('a book', () => {
     const chapters = [first as Chapter, ...others];
     expect(fromTheStart(chapters)).toEqual([{ title: 'Opening', level: 1, start: 0, end: 50 }, ...chapters]);
     expect(fromTheStart([])).toEqual([]);
-  });
-
-  it.each([
-    [3600, '01:00:00.000'],
-    [11 * 3600 + 59 * 60 + 59.999, '11:59:59.999'],
-  ])('in Ogg begin after hours, too: %s s', (seconds, time) => {
-    const chapters = chaptersNamed(['First', 'Last'], seconds * 24_000);
-    expect(metadataOf('ogg', {}, chapters, 24_000)).toContain(`CHAPTER001=${time}`);
   });
 
   it('in M4B may have 393 chapters, without the list that counts to 255.', async () => {

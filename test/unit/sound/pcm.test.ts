@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestamp } from '../../../src/run/subtitles.ts';
+import { timestamp } from '../../../src/sound/pcm.ts';
 
 test.each([
   { frames: 0, sampleRate: 22_050, shown: '00:00:00,000' },
