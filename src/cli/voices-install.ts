@@ -8,7 +8,7 @@ import { duration, nearestName, visible } from '../kit/words.ts';
 import { chooseProxy, type Settings } from '../options/load.ts';
 import { isArchive } from '../voices/install/archive.ts';
 import {
-  bytesOf,
+  downloadSize,
   loadCatalogue,
   type OfferedVoice,
   type PinnedFile,
@@ -93,7 +93,7 @@ async function showPlan(
       key: offer.key,
       licence: offer.licence,
       class: offer.class,
-      bytes: bytesOf([...offer.files, ...espeak]),
+      bytes: downloadSize([...offer.files, ...espeak]),
       folder: join(voicesFolder(data), offer.name),
       files: [...offer.files.map(located(offer.from)), ...espeak.map(located('espeak'))],
     });
@@ -241,13 +241,13 @@ function missingBytes(
   const there = parts.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
   const isBuilt = ({ from, files }: OfferedVoice) =>
     from === 'piper' || files.some(({ path }) => isArchive(path));
-  const models = missing.filter(isBuilt).map(({ files }) => bytesOf(files));
+  const models = missing.filter(isBuilt).map(({ files }) => downloadSize(files));
   const languages = missing.flatMap(({ espeak }) => espeak);
   const twice = Math.max(0, ...models);
   return (
-    Math.max(0, bytesOf(missing.flatMap(({ files }) => files)) - there) +
+    Math.max(0, downloadSize(missing.flatMap(({ files }) => files)) - there) +
     twice +
-    bytesOf(missingEspeak(catalogue, languages, data))
+    downloadSize(missingEspeak(catalogue, languages, data))
   );
 }
 
@@ -259,7 +259,7 @@ function report({ installed, runtime }: Done, data: string, { notices }: Context
       licence,
       number,
       checked,
-      bytes: bytesOf(files),
+      bytes: downloadSize(files),
       folder: join(voicesFolder(data), name),
     }));
     notices.result({ installed: voices, runtime });

@@ -4,8 +4,8 @@ import { brokenAt, columnsOf, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
 import type { Gender } from '../sound/voice.ts';
 import {
-  bytesOf,
   type Catalogue,
+  downloadSize,
   isFree,
   loadCatalogue,
   type OfferedVoice,
@@ -112,7 +112,7 @@ function inJson({ voice, offer, manifest }: Row, { repositories }: Catalogue): o
     key,
     language,
     quality,
-    bytes: bytesOf(voice.files),
+    bytes: downloadSize(voice.files),
     licence,
     class: kind,
     installed: manifest !== undefined,
@@ -153,7 +153,7 @@ function voiceTable(rows: readonly Row[], columns: number | undefined, last: rea
     visible(voice.name),
     gendersOf(offer?.gender ?? manifest?.speakers[0]?.gender),
     offer?.languages ? `${offer.languages.length} languages` : visible(shownLanguage(voice.language)),
-    String(Math.round(bytesOf(voice.files) / 1e6)),
+    String(Math.round(downloadSize(voice.files) / 1e6)),
     licenceInWords(voice),
     offer?.pace === undefined ? '-' : `${offer.pace}x`,
     manifest ? 'installed' : '',

@@ -128,7 +128,7 @@ export function isFree({ class: kind }: Pick<OfferedVoice, 'class'>): boolean {
   return kind === 'free' || kind === 'attribution';
 }
 
-export function bytesOf(files: readonly { readonly size: number }[]): number {
+export function downloadSize(files: readonly { readonly size: number }[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
@@ -157,5 +157,5 @@ export function notInstalled(name: string, origin: string, host: Host): TtsError
 
 /** Returns the command that installs a voice, with its size and its licence. */
 export function installLine({ name, files, licence }: OfferedVoice): string {
-  return `tts voices install ${name} (${Math.round(bytesOf(files) / 1e6)} MB, ${licence})`;
+  return `tts voices install ${name} (${Math.round(downloadSize(files) / 1e6)} MB, ${licence})`;
 }

@@ -6,8 +6,8 @@ import { check, openObject, text, type ValueOf, whole } from '../../kit/schema.t
 import { nearestName } from '../../kit/words.ts';
 import { buildFolder, buildPiper } from './build.ts';
 import {
-  bytesOf,
   type Catalogue,
+  downloadSize,
   isFree,
   type OfferedVoice,
   offered,
@@ -207,7 +207,7 @@ function introduction(
   const repository = repositoryOf(from, session);
   const place = 'releases' in repository ? new URL(repository.releases).host : repository.repo;
   const spoken = languages.length > 1 ? `${languages.length} languages` : language;
-  return `${name}: ${spoken}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(bytesOf(files))} of ${place}`;
+  return `${name}: ${spoken}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(downloadSize(files))} of ${place}`;
 }
 
 export function partOf(file: PinnedFile, { from }: Pick<OfferedVoice, 'from'>, session: Session): string {
