@@ -24,7 +24,7 @@ import {
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { isArchive, unpack } from './archive.ts';
 import { type OfferedVoice, repositoryOf } from './catalogue.ts';
-import { neededOf, ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
+import { ESPEAK_DATA, neededOf, ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
 import { type Downloaded, failure, sourceOf } from './fetch.ts';
 import { CARD, type Checked, installedVoices, type Manifest } from './manifest.ts';
 import type { Session } from './session.ts';
@@ -231,7 +231,7 @@ async function placeUnpacked(
       `${name} has no data of espeak-ng for ${voice.language}`,
       'choose another voice: tts voices lists them',
     );
-  for (const file of needed) place(join(dataDir, file), join(stage, 'espeak-ng-data', file));
+  for (const file of needed) place(join(dataDir, file), join(stage, ESPEAK_DATA, file));
 }
 
 function modelInArchive(folder: string, name: string): Model {

@@ -20,7 +20,7 @@ export async function sharedEspeak(
   for (const file of missingEspeak(catalogue, languages, data)) {
     const done = await session.download({
       ...file,
-      name: `espeak-ng-data/${basename(file.path)}`,
+      name: `${ESPEAK_DATA}/${basename(file.path)}`,
       url: addressIn(session.hub, catalogue.repositories.espeak as Repository, file),
       most: file.size,
     });
@@ -58,7 +58,7 @@ export async function ownEspeak(
 ): Promise<Manifest['espeak']> {
   const copy = (from: string) => {
     for (const name of neededOf(from, voice) ?? [])
-      copyInto(join(from, name), join(stage, 'espeak-ng-data', name));
+      copyInto(join(from, name), join(stage, ESPEAK_DATA, name));
   };
   if (own !== undefined && neededOf(own, voice)) {
     copy(own);
@@ -82,8 +82,8 @@ export async function ownEspeak(
   return undefined;
 }
 
-/** The folder of espeak-ng's data at its hub. */
-const PREFIX = 'espeak-ng-data/';
+/** The folder of espeak-ng's data at its hub, next to a model, and in the folder of a voice. */
+export const ESPEAK_DATA = 'espeak-ng-data';
 
 /** Folders in which systems keep espeak-ng's data. */
 const SYSTEM_FOLDERS = [
@@ -106,7 +106,7 @@ export function espeakFolder({ repositories }: Catalogue): string {
 
 /** Returns the name of a file inside the shared folder. */
 export function nameInFolder({ path }: Pick<PinnedFile, 'path'>): string {
-  return path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
+  return path.startsWith(`${ESPEAK_DATA}/`) ? path.slice(ESPEAK_DATA.length + 1) : path;
 }
 
 /** @returns the language in the catalogue for a voice of espeak-ng; `undefined` if the catalogue lacks its data */

@@ -22,7 +22,7 @@ import { isAddress } from '../../options/engine-entry.ts';
 import { isArchive, withoutEnding } from './archive.ts';
 import { type Built, cardIn, nextNumber, placePiper, type RawVoice, unpackedFolder } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
-import { missingEspeak, nameInFolder } from './espeak.ts';
+import { ESPEAK_DATA, missingEspeak, nameInFolder } from './espeak.ts';
 import { assertSafe, type DownloadRequest, failure } from './fetch.ts';
 import { installOffered, licenceIn, partOf, taken } from './install.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
@@ -170,9 +170,6 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
   return name;
 }
 
-/** The folder of espeak-ng's data next to a model. */
-const ESPEAK = 'espeak-ng-data';
-
 /**
  * Installs a voice of the catalogue from files that were copied to this machine.
  * @param place the folder, or the `.onnx` in it
@@ -202,11 +199,11 @@ async function installCopied(
     copy(file, names[there.indexOf(true)] ?? name, offer.from);
   }
   const shared = missingEspeak(catalogue, offer.espeak, data);
-  const nameOf = (file: PinnedFile) => join(ESPEAK, nameInFolder(file));
+  const nameOf = (file: PinnedFile) => join(ESPEAK_DATA, nameInFolder(file));
   const found = await Promise.all(shared.map((file) => isThere(file, nameOf(file))));
   const isWhole = !found.includes(false);
   if (isWhole) for (const file of shared) copy(file, nameOf(file), 'espeak');
-  return installOffered(offer, session, isWhole ? undefined : join(folder, ESPEAK));
+  return installOffered(offer, session, isWhole ? undefined : join(folder, ESPEAK_DATA));
 }
 
 async function isPinned(path: string, { size, sha256 }: PinnedFile): Promise<boolean> {
@@ -248,7 +245,7 @@ interface Raw extends Pick<RawVoice, 'onnx' | 'settings' | 'name' | 'stage' | 'l
  */
 async function buildRaw({ folder, ...raw }: Raw, session: Session): Promise<Built> {
   const { onnx, settings, name, stage } = raw;
-  const own = join(dirname(onnx), ESPEAK);
+  const own = join(dirname(onnx), ESPEAK_DATA);
   inWords(() => {
     for (const file of [onnx, settings]) assertOwn(file, folder, false);
     if (existsSync(own)) assertOwnFolder(own, folder);
@@ -276,7 +273,8 @@ async function buildModel({ folder, name, stage, language }: Folder, session: Se
     copyInto(file, join(stage, file.slice(folder.length + 1)));
   if (dataDir !== undefined)
     for (const file of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
-      if (statSync(join(dataDir, file)).isFile()) copyInto(join(dataDir, file), join(stage, ESPEAK, file));
+      if (statSync(join(dataDir, file)).isFile())
+        copyInto(join(dataDir, file), join(stage, ESPEAK_DATA, file));
   const own = modelOf(stage, name);
   const { sampleRate, voices } = await loaded(own, name, session);
   const speakers = speakersOf(own, { name, count: voices, language });
