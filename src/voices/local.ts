@@ -31,7 +31,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     opened ??= engine();
     return opened;
   };
-  const failing = { name: about.name, isExternal: about.kind === 'engine', advice, timeoutMs };
+  const info = { name: about.name, isExternal: about.kind === 'engine', advice, timeoutMs };
   const silenceMs = about.kind === 'engine' ? timeoutMs * LONGER : timeoutMs;
   /** The texts that wait for their next sound. */
   const waiting = new Set<IdleTimer>();
@@ -49,14 +49,14 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
           new SilenceTimeout(waiting, silenceMs, signal),
           about,
         );
-        return { ...sound, pcm: mapErrors(sound.pcm, (error) => engineFailure(error, failing)) };
+        return { ...sound, pcm: mapErrors(sound.pcm, (error) => engineFailure(error, info)) };
       } catch (error) {
-        throw signal.aborted ? error : engineFailure(error, failing);
+        throw signal.aborted ? error : engineFailure(error, info);
       }
     },
     has: () => false,
     async close() {
-      // The text that opened it has reported its failure.
+      // The text that opened the engine has reported its failure.
       await (await opened?.catch(() => undefined))?.close();
     },
   };
@@ -84,7 +84,7 @@ async function speakOnce(
     },
     watch,
   );
-  // An engine may refuse a text only when it is to speak. Where all of the sound is there, its size is known, and it has no error.
+  // Wait for sound, since an engine may refuse a text only when it speaks. Once all sound has come, its size is known.
   const { all, length, isWhole } = await peek(sound, fields.stream ? 1 : MOST_COLLECTED);
   report({ type: 'answer', index, milliseconds: Date.now() - start });
   if (ignored.length > 0) report({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
@@ -153,12 +153,12 @@ class SilenceTimeout {
   }
 }
 
-/** Whose failure it is. */
+/** The engine that failed. */
 interface EngineInfo {
   readonly name: string;
   /** True for a server, a program or a model, whose errors name it. */
   readonly isExternal: boolean;
-  /** The hint for its failures, where it is not the usual one. */
+  /** The hint for its failures, if it is not the usual one. */
   readonly advice?: string | undefined;
   readonly timeoutMs: number;
 }
@@ -223,7 +223,7 @@ function meaningOf(error: EngineError, { name, isExternal, advice = LOOK }: Engi
   };
 }
 
-/** The hint for every failure of an engine that the user brings. */
+/** The usual hint for a failure of an engine of the user. */
 const LOOK = 'tts doctor --engine ENGINE checks the engine';
 
 const NO_KEY: Meaning = {
@@ -231,7 +231,7 @@ const NO_KEY: Meaning = {
   hint: 'TTS_ENGINE_KEY holds the key for --engine URL; "key" or "keyFile" under "engines" in your own config holds that of a named engine',
 };
 
-/** They mean what they mean on `POST /tts`. */
+/** Statuses of a server that mean what they mean from a service. */
 const REFUSALS: ReadonlyMap<number, Meaning> = new Map([
   [401, NO_KEY],
   [403, NO_KEY],
@@ -244,7 +244,7 @@ const REFUSALS: ReadonlyMap<number, Meaning> = new Map([
   ],
 ]);
 
-/** What `POST /tts` of a service with the engine answers. */
+/** The status with which `tts serve` answers a fault of its engine; 502 for all others. */
 const STATUSES: Partial<Record<EngineFault, number>> = { busy: 503, late: 504 };
 
 const EXITS: ReadonlyMap<number, ExitCode> = new Map([
