@@ -94,6 +94,11 @@ export function languageName(asked: string): string | undefined {
   return nameOf(isStrict && tag?.region ? `${base}-${tag.region}` : base);
 }
 
+/** @returns the English name of a tag with its region and script: "British English"; the tag itself if it has none */
+export function fullLanguageName(tag: string): string {
+  return nameOf(asWritten(tag)) ?? tag;
+}
+
 /** @returns the language of a voice that has it in its name: `pt` for `pt-BR-FranciscaNeural` */
 export function languageInName(name: string): string | undefined {
   const asked = askedOf(name);

@@ -10,6 +10,7 @@ import { installLine, isFree, loadCatalogue, notInstalled } from './install/cata
 import { manifestsOf } from './installed.ts';
 import {
   baseLanguage,
+  fullLanguageName,
   isUnreadByEspeak,
   languageName,
   matchesLanguage,
@@ -92,12 +93,13 @@ export function otherLanguage(
   { asked, origin }: { readonly asked: string; readonly origin: string },
   machine: AdviceContext,
 ): TtsError {
-  const wanted = languageName(asked);
+  const [spoken, wanted] = [languageName(language) ?? language, languageName(asked)];
   if (wanted === undefined) return notALanguage(asked, origin);
-  return usageError(
-    `${origin}: the voice ${name ?? no} speaks ${languageName(language) ?? language}, and not ${wanted}`,
-    adviceFor(asked, machine),
-  );
+  const isOtherRegion = spoken === wanted;
+  const what = isOtherRegion
+    ? `${fullLanguageName(language)}, and not ${fullLanguageName(asked)}`
+    : `${spoken}, and not ${wanted}`;
+  return usageError(`${origin}: the voice ${name ?? no} speaks ${what}`, adviceFor(asked, machine));
 }
 
 export function notALanguage(asked: string, origin = '--language'): TtsError {
@@ -117,17 +119,22 @@ export function adviceFor(asked: string, { espeak, context }: AdviceContext): st
   const base = baseLanguage(asked) ?? asked;
   const language = languageName(base) ?? asked;
   const isOf = (tag: string) => matchesLanguage(tag, base);
-  const there =
-    manifestsOf(context).find(({ speakers }) => speakers.some((speaker) => isOf(speaker.language))) ??
-    FLITE_VOICES.find((speaker) => isOf(speaker.language));
+  const isOfRegion = (tag: string) => matchesLanguage(tag, asked);
+  const own = [...manifestsOf(context), ...FLITE_VOICES.map((voice) => ({ ...voice, speakers: [voice] }))];
+  const speaking = (isMeant: typeof isOf) =>
+    own.find(({ speakers }) => speakers.some((speaker) => isMeant(speaker.language)));
+  const offeredFor = (isMeant: typeof isOf) => {
+    const voices = loadCatalogue(context.host).voices.filter(({ languages, language }) =>
+      (languages ?? [language]).some(isMeant),
+    );
+    return voices.find(isFree) ?? voices[0];
+  };
+  const ofRegion = offeredFor(isOfRegion);
+  const there = speaking(isOfRegion) ?? (ofRegion ? undefined : speaking(isOf));
   if (there) return `-s ${there.name} speaks ${language}`;
   const isReadable = !isUnreadByEspeak(base);
   const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices]);
-  const all = loadCatalogue(context.host).voices;
-  const reading = (isMeant: (tag: string) => boolean) =>
-    all.filter((voice) => (voice.languages ?? [voice.language]).some(isMeant));
-  const [ofRegion, ofLanguage] = [reading((tag) => matchesLanguage(tag, asked)), reading(isOf)];
-  const offered = ofRegion.find(isFree) ?? ofRegion[0] ?? ofLanguage.find(isFree) ?? ofLanguage[0];
+  const offered = ofRegion ?? offeredFor(isOf);
   if (offered) return `${installLine(offered)}${robot ? `; until then, -s ${base} takes espeak-ng` : ''}`;
   if (robot) return `-s ${base} takes the voice of espeak-ng`;
   if (isReadable && !espeak) return `espeak-ng may speak ${language}: install it, then -s ${base}`;

@@ -226,6 +226,7 @@ describe('the voices of a run', () => {
     [{ language: 'English' }, 'rms'],
     [{ speaker: 'slt', language: 'en' }, 'slt'],
     [{ speaker: 'slt', language: 'fr' }, /speaks English, and not French/],
+    [{ speaker: 'slt', language: 'en-GB' }, /speaks American English, and not British English/],
     [{ language: 'xyzzy' }, /"xyzzy" is not a language/],
   ] as const)('speak the language that is asked for: %j', async (flags, expected) => {
     const found = (await voicesOf(flags)).of();
