@@ -69,14 +69,18 @@ interface AdviceContext {
 }
 
 /**
- * Returns the error for a name in the catalogue of voices, or for a language that no voice of this machine speaks.
+ * Returns the error for a name or a number in the catalogue of voices, or for a language that no voice of this machine speaks.
  * @returns `undefined` for any other word
  */
-export function installable(value: string, origin: string, machine: AdviceContext): TtsError | undefined {
+export function installable(
+  value: string | number,
+  origin: string,
+  machine: AdviceContext,
+): TtsError | undefined {
   const error = notInstalled(value, origin, machine.context.host);
   if (error) return error;
   // A code of three letters without a shorter form is more likely the name of a person.
-  if (baseLanguage(value)?.length !== 2) return undefined;
+  if (typeof value === 'number' || baseLanguage(value)?.length !== 2) return undefined;
   return usageError(
     `${origin}: no voice of this machine speaks ${languageName(value)}`,
     adviceFor(value, machine),

@@ -350,17 +350,16 @@ export class Voices implements AsyncDisposable {
     ];
     const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
     const remark = espeak ? undefined : `101 and up are the voices of espeak-ng, which ${why}`;
+    const context = this.#context;
     const number = typeof value === 'number' ? value : named?.no;
+    const missing = installable(number ?? String(value), origin, { espeak, context });
+    if (missing) return missing;
     if (number !== undefined) {
       const there = voices.map(({ no, name }) => `${no} (${name})`);
       return unknownNumber(named ? `${number} (${value})` : `${number}`, { origin, there, remark });
     }
-    const context = this.#context;
     const there = [...(speakers?.value.keys() ?? []), ...voices.map(({ name = '' }) => name)];
-    return (
-      installable(String(value), origin, { espeak, context }) ??
-      unknownName(String(value), { origin, there, remark, offered: offeredNames(context) })
-    );
+    return unknownName(String(value), { origin, there, remark, offered: offeredNames(context) });
   }
 
   /** Adds the speaker's own settings, which options and the environment override. */

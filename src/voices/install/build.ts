@@ -23,7 +23,7 @@ import {
 } from '../../engines/model-metadata.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { isArchive, unpack } from './archive.ts';
-import { type OfferedVoice, repositoryOf } from './catalogue.ts';
+import { NUMBERS_PER_VOICE, type OfferedVoice, repositoryOf } from './catalogue.ts';
 import { ESPEAK_DATA, neededOf, ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
 import { type Downloaded, failure, sourceOf } from './fetch.ts';
 import { CARD, type Checked, installedVoices, type Manifest } from './manifest.ts';
@@ -92,7 +92,6 @@ function varint(value: number): number[] {
 
 /** The first number for voices that have none in the catalogue; each gets a block of numbers. */
 const FIRST_OWN_NUMBER = 300_001;
-const NUMBERS_PER_VOICE = 1000;
 
 type DownloadedFiles = ReadonlyMap<string, Downloaded>;
 

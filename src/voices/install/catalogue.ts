@@ -6,7 +6,7 @@ import { isOwnFolder } from '../../kit/guard.ts';
 import type { Host } from '../../kit/host.ts';
 import type { Gender } from '../../sound/voice.ts';
 import bundled from './catalogue.json' with { type: 'json' };
-import { voicesFolder } from './manifest.ts';
+import { installedVoices, voicesFolder } from './manifest.ts';
 
 /** A file of a repository, with one of the two checksums; an archive has the SHA-256. */
 export interface PinnedFile {
@@ -138,20 +138,30 @@ export function espeakFiles({ espeak }: Catalogue, languages: readonly string[])
   return [...espeak.base, ...languages.flatMap((language) => espeak.languages[language] ?? [])];
 }
 
-/** @returns the error for a voice of the catalogue that is not installed: speaking downloads nothing */
-export function notInstalled(name: string, origin: string, host: Host): TtsError | undefined {
+/** The first number of each voice is that of the one before it plus this. */
+export const NUMBERS_PER_VOICE = 1000;
+
+/**
+ * @param asked the name of a voice or a speaker, or the number of a speaker
+ * @returns the error for a voice of the catalogue that is not installed: speaking downloads nothing
+ */
+export function notInstalled(asked: string | number, origin: string, host: Host): TtsError | undefined {
   const catalogue = loadCatalogue(host);
-  const own = offered(catalogue, name);
-  const voice = own ?? offeredSpeaker(catalogue, name);
-  if (!voice) return undefined;
+  const own = typeof asked === 'string' ? offered(catalogue, asked) : undefined;
+  const voice =
+    own ??
+    (typeof asked === 'string'
+      ? offeredSpeaker(catalogue, asked)
+      : catalogue.voices.find(({ number }) => asked >= number && asked < number + NUMBERS_PER_VOICE));
   const data = dataFolder(host);
+  if (!voice || installedVoices(data, host.uid).some(({ name }) => name === voice.name)) return undefined;
   const folder = data === undefined ? undefined : voicesFolder(data);
   if (folder !== undefined && statSync(folder, { throwIfNoEntry: false }) && !isOwnFolder(folder, host.uid))
     return usageError(
       `${origin}: the voices in ${folder} are not used, since others may write there`,
       `correct its owner and its mode: chmod 700 ${folder}`,
     );
-  const who = own ? `the voice ${voice.name}` : `${name} is a speaker of the voice ${voice.name}, which`;
+  const who = own ? `the voice ${voice.name}` : `${asked} is a speaker of the voice ${voice.name}, which`;
   return usageError(`${origin}: ${who} is not installed`, installLine(voice));
 }
 

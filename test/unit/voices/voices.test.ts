@@ -130,6 +130,7 @@ describe('what is asked of a speaker', () => {
 describe('a speaker that is not there', () => {
   it.each([
     ['7', 'the built-in service has no speaker 7', /--base-url; there are: 1 \(rms\), .*; 101 and up are/],
+    ['200001', '200001 is a speaker of the voice cori, which is not installed', /^tts voices install cori /],
     ['anna', 'the built-in service has no speaker 181 (anna)', /--base-url/],
     ['ana', 'no speaker is called "ana"', /^did you mean anna\? there are: anna, deep, warm, me, rms, /],
     [
