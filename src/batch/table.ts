@@ -4,6 +4,7 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { countOf, quoted, visible } from '../kit/words.ts';
 import { VOICE_OPTIONS } from '../options/values.ts';
 import { filledLines } from '../read/source.ts';
+import { countLineBreaks } from '../text/unicode.ts';
 import { delimiterInWords, layoutOf } from './layout.ts';
 
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
@@ -60,9 +61,9 @@ interface Place {
   readonly delimiter: string;
 }
 
-interface ParsedRecord {
-  readonly info: { readonly lines: number };
-  readonly record: readonly string[];
+interface ParsedRecord extends ReadonlyArray<string> {
+  /** The line on which it begins. */
+  readonly line: number;
 }
 
 async function* readQuoted(
@@ -71,15 +72,15 @@ async function* readQuoted(
   options: Parameters<typeof layoutOf>[1],
 ): AsyncGenerator<TableRow> {
   const { delimiter, linesBefore, text: table } = await layoutOf(text, options);
-  // Tracked separately for errors, as the parser reads ahead of the row that it yields.
-  let lastLine = linesBefore;
+  // Counted here, as the parser reads ahead of the row that it yields.
+  let nextLine = linesBefore + 1;
   const parser = parse({
     delimiter,
-    on_record: (record, { lines }) => {
-      lastLine = linesBefore + lines;
-      return record;
+    on_record: (cells) => {
+      const line = nextLine;
+      nextLine += cells.reduce((sum, cell) => sum + countLineBreaks(cell), 1);
+      return Object.assign(cells, { line });
     },
-    info: true,
     relax_column_count: true,
     max_record_size: LONGEST_ROW,
   });
@@ -87,22 +88,18 @@ async function* readQuoted(
   source.once('error', (error) => parser.destroy(error));
   let header: Header | undefined;
   try {
-    for await (const { info, record } of source.pipe(parser) as AsyncIterable<ParsedRecord>) {
-      const line = linesBefore + info.lines - lineBreaks(record);
+    for await (const record of source.pipe(parser) as AsyncIterable<ParsedRecord>) {
+      const { line } = record;
       const row = header?.rowOf(record, line);
       if (row) yield row;
       if (!header && !isEmpty(record)) header = new Header(record, { name, line, delimiter });
     }
   } catch (error) {
-    throw inPlainWords(error, { name, line: lastLine + 1, delimiter, linesBefore });
+    throw inPlainWords(error, { name, line: nextLine, delimiter });
   } finally {
     source.destroy();
   }
   if (!header) throw usageError(`${name} is empty`, 'a table begins with a line of column names');
-}
-
-function lineBreaks(record: readonly string[]): number {
-  return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
 }
 
 /** Rows per block. Excel omits the last cells of a row if they are empty in its whole block (Microsoft KB 77295). */
@@ -159,18 +156,15 @@ function isEmpty(cells: readonly string[]): boolean {
 
 const QUOTES = 'put quotes around the whole cell, and write a quote inside it twice: "say ""hello"""';
 
-function inPlainWords(
-  error: unknown,
-  { name, line, delimiter, linesBefore }: Place & { linesBefore: number },
-): unknown {
-  const { code, lines = 0 } = error as CsvError & { readonly lines?: number };
+function inPlainWords(error: unknown, { name, line, delimiter }: Place): unknown {
+  const { code } = error as CsvError;
   const { many } = delimiterInWords(delimiter);
   if (code === 'CSV_QUOTE_NOT_CLOSED')
     return usageError(`${name}: a quote that opens in line ${line} is never closed`, QUOTES, error);
   if (code === 'CSV_MAX_RECORD_SIZE') return tooLong(name, line);
   if (String(code).endsWith('_QUOTE'))
     return usageError(
-      `${name}, line ${linesBefore + lines}: there is a quote in the middle of a cell (cells are separated by ${many})`,
+      `${name}, line ${line}: there is a quote in the middle of a cell (cells are separated by ${many})`,
       QUOTES,
       error,
     );

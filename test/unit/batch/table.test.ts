@@ -192,8 +192,8 @@ describe('a table of a spreadsheet', () => {
   it('counts the lines in front of its header', async () => {
     const [row] = await read('sep=;\n;\nid;text\na;One\n');
     expect(row).toEqual({ line: 4, id: 'a', text: 'One' });
-    await expect(read('sep=;\nid;text\na;b"c\n')).rejects.toThrow(
-      't.csv, line 3: there is a quote in the middle of a cell (cells are separated by semicolons)',
+    await expect(read('sep=;\nid;text\na;"two\nlines"\na;b"c\n')).rejects.toThrow(
+      't.csv, line 5: there is a quote in the middle of a cell (cells are separated by semicolons)',
     );
     await expect(read('Table 1\nid;text\na;"b\n')).rejects.toThrow('a quote that opens in line 3');
   });
