@@ -290,7 +290,7 @@ function keyOf(text: string): string {
 function page(title: string, body: string, language: string, head = ''): string {
   return `<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" lang="${language}" xml:lang="${language}">
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" lang="${escaped(language)}" xml:lang="${escaped(language)}">
 <head><title>${escaped(title)}</title>${head}</head>
 <body>
 ${body}
@@ -352,11 +352,11 @@ function packageOf(
     ({ attributes, value }) => `<meta ${attributes}>${escaped(value)}</meta>`,
   );
   return `<?xml version="1.0" encoding="utf-8"?>
-<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="${language}">
+<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="${escaped(language)}">
 <metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:identifier id="id">${identifier}</dc:identifier>
 <dc:title>${escaped(title)}</dc:title>
-<dc:language>${language}</dc:language>
+<dc:language>${escaped(language)}</dc:language>
 ${author === undefined ? '' : `<dc:creator>${escaped(author)}</dc:creator>\n`}<meta property="dcterms:modified">${MODIFIED}</meta>
 ${metas.join('\n')}
 </metadata>

@@ -383,6 +383,18 @@ describe('a read-along book', () => {
     expect(one.replace(/<span id="tts-\d+">|<\/span>|<link [^>]*>/g, '')).toBe(xhtml(body));
   });
 
+  it('has no markup of the language that a document names', async () => {
+    const about = '<title-info><book-title>T</book-title><lang>en" onload="f()&lt;</lang></title-info>';
+    const body = '<body><section><p>Hello.</p></section></body>';
+    const { files } = await made(
+      'a.fb2',
+      `<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description>${about}</description>${body}</FictionBook>`,
+    );
+    const texts = ['EPUB/chapter-0001.xhtml', 'EPUB/nav.xhtml', 'EPUB/book.opf'].map((path) => files.get(path));
+    const language = 'xml:lang="en&quot; onload=&quot;f()&lt;"';
+    expect(texts).toEqual(Array(3).fill(expect.stringContaining(language)));
+  });
+
   it('is not made of rows and parts, and leaves no file where it fails', async () => {
     const box = new Sandbox();
     box.file('rows.csv', 'id,text\na,Hello\n');
