@@ -22,7 +22,9 @@ export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: bo
     if (!failure) return written;
     if (written.bytes === 0) throw failure.error;
     const partial = partialName(linkTarget(file.path));
-    await part.publish(undefined, partial);
+    await part.publish(undefined, partial).catch(() => {
+      throw failure.error;
+    });
     throw withPartial(failure.error, basename(partial));
   };
   return {

@@ -199,6 +199,8 @@ describe('--keep-partial', () => {
     expectFailure(run, 7, /out of order.*\nhint: .*out\.partial\.wav has the audio before it/);
     expect(box.list()).toEqual(['book.txt', 'out.partial.wav']);
     expect(heard(box, 'out.partial.wav')).toBe('First paragraph.Second paragraph.');
+    const again = await box.run([...ARGS, '--keep-partial', '--no-clobber'], options);
+    expectFailure(again, 7, /out of order.*\nhint: (?!.*partial)/);
   });
 
   it('keeps what came before Ctrl-C', async () => {

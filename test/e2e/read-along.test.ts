@@ -390,7 +390,9 @@ describe('a read-along book', () => {
       'a.fb2',
       `<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description>${about}</description>${body}</FictionBook>`,
     );
-    const texts = ['EPUB/chapter-0001.xhtml', 'EPUB/nav.xhtml', 'EPUB/book.opf'].map((path) => files.get(path));
+    const texts = ['EPUB/chapter-0001.xhtml', 'EPUB/nav.xhtml', 'EPUB/book.opf'].map((path) =>
+      files.get(path),
+    );
     const language = 'xml:lang="en&quot; onload=&quot;f()&lt;"';
     expect(texts).toEqual(Array(3).fill(expect.stringContaining(language)));
   });
