@@ -178,8 +178,7 @@ function dublinCore(text: string, prefix: string, edits: Edit[]): readonly Meta[
   const metas: Meta[] = [];
   for (const [number, element] of all.entries()) {
     const { at, end, tag, name, content, attributes } = element;
-    const isEmpty = content.trim() === '' && !text.slice(at, end).includes('<![CDATA[');
-    if (isEmpty || (name === 'dc:date' && element !== date)) {
+    if (content.trim() === '' || (name === 'dc:date' && element !== date)) {
       edits.push({ at, end, text: '', order: 0 });
       continue;
     }

@@ -120,25 +120,17 @@ interface ElementAt extends TagAt {
   readonly content: string;
 }
 
-/** Finds elements that hold only text. */
+/** Finds elements that hold no element of these names. */
 export function elementsIn(text: string, prefix: 'dc' | 'meta'): readonly ElementAt[] {
   const name = prefix === 'dc' ? 'dc:[\\w-]{1,40}' : '(?:[\\w.-]{1,40}:)?meta';
-  const element = new RegExp(`<(${name})(?:\\s[^<>]*)?>`, 'gu');
   const bare = withoutComments(text);
-  return [...bare.matchAll(element)].map(({ 0: tag, 1: own = '', index: at }) => {
+  const opened = [...bare.matchAll(new RegExp(`<(${name})(?:\\s[^<>]*)?>`, 'gu'))];
+  return opened.map(({ 0: tag, 1: own = '', index: at }, number) => {
     const start = at + tag.length;
-    if (tag.endsWith('/>')) return { at, tag, end: start, name: own, content: '' };
-    const close = bare.indexOf('<', start);
-    const content = bare.slice(start, close < 0 ? start : close);
-    const ending = new RegExp(`</${own}\\s*>`, 'uy');
-    ending.lastIndex = Math.max(close, start);
-    return {
-      at,
-      tag,
-      end: ending.test(bare) ? ending.lastIndex : start + content.length,
-      name: own,
-      content,
-    };
+    const inside = bare.slice(start, tag.endsWith('/>') ? start : opened[number + 1]?.index);
+    const close = new RegExp(`</${own}\\s*>`, 'u').exec(inside);
+    const content = inside.slice(0, close?.index ?? 0);
+    return { at, tag, end: start + content.length + (close?.[0].length ?? 0), name: own, content };
   });
 }
 

@@ -31,7 +31,7 @@ const NOTES = '# One\n\nFirst *text*. And more & more.\n\nA paragraph.\n\n# Two\
 
 /** An EPUB 2 without what the parts say otherwise. */
 function opf2(type = 'application/xhtml+xml', version = '2.0'): string {
-  return `<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="${version}" unique-identifier="id"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf"><!-- <dc:creator opf:role="aut">Nobody</dc:creator> --><dc:identifier id="id" opf:scheme="UUID">urn:uuid:1</dc:identifier><dc:title>The Old Book</dc:title><dc:creator opf:role="aut" opf:file-as="Doe, Jane">Jane Doe</dc:creator><dc:language>en</dc:language><dc:date opf:event="modification">2011-01-01</dc:date><dc:date opf:event="publication">2010-01-01</dc:date><dc:subject></dc:subject><meta name="cover" content="pic"/></metadata><manifest><item id="a" href="a.xhtml" media-type="${type}"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/><item id="pic" href="pic.svg" media-type="image/svg+xml"/><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest><spine toc="ncx"><itemref idref="a"/><itemref idref="b"/></spine></package>`;
+  return `<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="${version}" unique-identifier="id"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf"><!-- <dc:creator opf:role="aut">Nobody</dc:creator> --><dc:identifier id="id" opf:scheme="UUID">urn:uuid:1</dc:identifier><dc:title>The Old Book</dc:title><dc:creator opf:role="aut" opf:file-as="Doe, Jane">Jane Doe</dc:creator><dc:language>en</dc:language><dc:date opf:event="modification">2011-01-01</dc:date><dc:date opf:event="publication">2010-01-01</dc:date><dc:subject></dc:subject><dc:description><![CDATA[1 < 2]]></dc:description><meta name="cover" content="pic"/></metadata><manifest><item id="a" href="a.xhtml" media-type="${type}"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/><item id="pic" href="pic.svg" media-type="image/svg+xml"/><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest><spine toc="ncx"><itemref idref="a"/><itemref idref="b"/></spine></package>`;
 }
 const OLD = (body: string) =>
   `<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">\n<html xmlns="http://www.w3.org/1999/xhtml" version="-//W3C//DTD XHTML 1.1//EN"><head><meta http-equiv="Content-Type" content="application/xhtml+xml; charset=utf-8"/><title>T</title></head><body>${body}</body></html>`;
@@ -244,6 +244,7 @@ describe('a read-along book', () => {
     expect(opf).toMatch(/version="3\.0"/);
     expect(opf).toContain('property="file-as">Doe, Jane</meta>');
     expect(opf).toContain('<dc:date>2010-01-01</dc:date>');
+    expect(opf).toContain('<dc:description><![CDATA[1 < 2]]></dc:description>');
     expect(files.get('EPUB/toc.ncx')).toContain('content="urn:uuid:1"');
     expectNoError(box);
   });
