@@ -139,7 +139,7 @@ function notUpgraded(name: string, why: string): TtsError {
 const DOCTYPE = /<!DOCTYPE\s[^<>[]{0,1000}>/iu;
 const HTML_VERSION = /(<(?:\w{1,20}:)?html\b[^<>]{0,2000}?)\sversion\s*=\s*(?:"[^"<>]*"|'[^'<>]*')/iu;
 /** Matches `meta` elements that EPUB 3 does not need: the encoding is that of the XML declaration, by default UTF-8. */
-const HTTP_EQUIV = /<meta\s[^<>]{0,500}?http-equiv\s*=[^<>]{0,500}>/giu;
+const HTTP_EQUIV = /<meta\s[^<>]{0,500}?http-equiv\s*=[^<>]{0,500}>(?:\s{0,100}<\/meta>)?/giu;
 const ENTITY = /&([A-Za-z][A-Za-z\d]{1,31});/gu;
 const OF_XML: ReadonlySet<string> = new Set(['amp', 'lt', 'gt', 'quot', 'apos']);
 const NCX_UID = /<(?:\w{1,20}:)?meta\s[^<>]{0,2000}?["']dtb:uid["'][^<>]{0,2000}>/u;

@@ -33,14 +33,14 @@ const NOTES = '# One\n\nFirst *text*. And more & more.\n\nA paragraph.\n\n# Two\
 function opf2(type = 'application/xhtml+xml', version = '2.0'): string {
   return `<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="${version}" unique-identifier="id"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf"><!-- <dc:creator opf:role="aut">Nobody</dc:creator> --><dc:identifier id="id" opf:scheme="UUID">urn:uuid:1</dc:identifier><dc:title>The Old Book</dc:title><dc:creator opf:role="aut" opf:file-as="Doe, Jane">Jane Doe</dc:creator><dc:language>en</dc:language><dc:date opf:event="modification">2011-01-01</dc:date><dc:date opf:event="publication">2010-01-01</dc:date><dc:subject></dc:subject><dc:description><![CDATA[1 < 2]]></dc:description><meta name="cover" content="pic"/></metadata><manifest><item id="a" href="a.xhtml" media-type="${type}"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/><item id="pic" href="pic.svg" media-type="image/svg+xml"/><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest><spine toc="ncx"><itemref idref="a"/><itemref idref="b"/></spine></package>`;
 }
-const OLD = (body: string) =>
-  `<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">\n<html xmlns="http://www.w3.org/1999/xhtml" version="-//W3C//DTD XHTML 1.1//EN"><head><meta http-equiv="Content-Type" content="application/xhtml+xml; charset=utf-8"/><title>T</title></head><body>${body}</body></html>`;
+const OLD = (body: string, ofMeta = '/>') =>
+  `<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">\n<html xmlns="http://www.w3.org/1999/xhtml" version="-//W3C//DTD XHTML 1.1//EN"><head><meta http-equiv="Content-Type" content="application/xhtml+xml; charset=utf-8"${ofMeta}<title>T</title></head><body>${body}</body></html>`;
 const NCX =
   '<?xml version="1.0"?><ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" version="2005-1"><head><meta content="other" name="dtb:uid"/></head><docTitle><text>T</text></docTitle><navMap><navPoint id="n1" playOrder="1"><navLabel><text>One &amp; all</text></navLabel><content src="a.xhtml"/><navPoint id="n2" playOrder="2"><navLabel><text>Inner</text></navLabel><content src="a.xhtml#in"/></navPoint></navPoint><navPoint id="n3" playOrder="3"><navLabel><text>Two</text></navLabel><content src="b.xhtml"/></navPoint></navMap><pageList><navLabel><text>Pages</text></navLabel><pageTarget id="p1" type="normal" value="7" playOrder="2"><navLabel><text>7</text></navLabel><content src="a.xhtml#in"/></pageTarget><pageTarget id="p2" type="normal" value="8" playOrder="3"><navLabel><text>8</text></navLabel><content src="b.xhtml"/></pageTarget></pageList></ncx>';
 const OLD_PARTS = {
   documents: {
     'a.xhtml': OLD('<h1>One</h1><p>First&nbsp;text &amp; caf&eacute;.</p><p id="in">Inner text.</p>'),
-    'b.xhtml': OLD('<p>Second <svg xmlns="http://www.w3.org/2000/svg"></svg>text.</p>'),
+    'b.xhtml': OLD('<p>Second <svg xmlns="http://www.w3.org/2000/svg"></svg>text.</p>', '></meta>'),
   },
   files: [
     { name: 'EPUB/toc.ncx', data: NCX },
@@ -240,6 +240,7 @@ describe('a read-along book', () => {
       '</ol>',
     ]);
     expect(files.get('EPUB/b.xhtml')).toContain('<!DOCTYPE html>');
+    expect(files.get('EPUB/b.xhtml')).not.toContain('meta>');
     const opf = files.get('EPUB/book.opf') ?? '';
     expect(opf).toMatch(/version="3\.0"/);
     expect(opf).toContain('property="file-as">Doe, Jane</meta>');
