@@ -166,13 +166,10 @@ function assertSafe(name: string): void {
     if (FORBIDDEN.test(part)) throw new RowFault(`${shown} holds a character that Windows forbids in names`);
     if (part !== '.' && /[. ]$/.test(part))
       throw new RowFault(`${shown} ends with a dot or a space, which Windows drops`);
-    if (Buffer.byteLength(part) > LONGEST_NAME - SUFFIX)
+    if (Buffer.byteLength(part) > LONGEST_NAME)
       throw new RowFault(`${shown}… is too long for the name of a file`);
   }
 }
-
-/** Bytes by which the name of a temporary file is longer. */
-const SUFFIX = 24;
 
 export interface BatchRow {
   readonly id: string;
