@@ -30,23 +30,23 @@ class Chapters implements Listener {
   #heading: Heading | undefined;
   #start = 0;
 
-  /** The chapters; the last one is added by `end`. */
+  /** Complete at the end of the run. */
   get list(): readonly Chapter[] {
     return this.#ended;
   }
 
   on(event: RunEvent): void {
+    if (event.type === 'end') this.#end(event.at);
     if (event.type !== 'started' || !event.part.speech) return;
     const { at, pauseFrames } = event;
     const { chapter } = event.part.segment;
     if (chapter === this.#heading) return;
-    this.end(at);
+    this.#end(at);
     this.#heading = chapter;
     this.#start = at === pauseFrames ? 0 : at;
   }
 
-  /** @param end where the current chapter ends, in frames of the track */
-  end(end: number): void {
+  #end(end: number): void {
     if (!this.#heading) return;
     const { title, level } = this.#heading;
     this.#ended.push({ title, level, start: this.#start, end });
@@ -89,8 +89,8 @@ export type RunEvent =
   | { readonly type: 'misfit'; readonly misfit: Misfit }
   /** The part has ended. If it is broken, its other sound is missing, and another voice continues with the next part. */
   | { readonly type: 'spoken'; readonly isBroken: boolean }
-  /** All sound has come, but nothing is published yet. */
-  | { readonly type: 'end' };
+  /** All sound has come, with the silence after it, but nothing is published yet. */
+  | { readonly type: 'end'; readonly at: number };
 
 export interface Listener {
   /** An error thrown here fails the run. */
@@ -189,7 +189,7 @@ async function trackFrom(
     !mix.fit && ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
   options.drops?.listen(() => mixer.restart());
-  const context = trackContext(mixer, all, { ...options, isLive, idle, chapters });
+  const context = trackContext(mixer, all, { ...options, isLive, idle });
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
@@ -204,7 +204,6 @@ async function trackFrom(
 }
 
 interface TrackContextOptions extends TrackOptions {
-  readonly chapters: Chapters;
   readonly isLive: boolean;
   readonly idle: Sink['idle'] | undefined;
 }
@@ -212,7 +211,7 @@ interface TrackContextOptions extends TrackOptions {
 function trackContext(
   mixer: Mixer,
   listeners: Listeners,
-  { speakerOf, mix, fallback, drops, signal, chapters, isLive, idle }: TrackContextOptions,
+  { speakerOf, mix, fallback, drops, signal, isLive, idle }: TrackContextOptions,
 ): TrackContext {
   const { format } = mixer;
   let at = 0;
@@ -236,10 +235,7 @@ function trackContext(
     },
     misfit: (misfit) => listeners.tell({ type: 'misfit', misfit }),
     spoken: (isBroken) => listeners.wait({ type: 'spoken', isBroken }),
-    async end(restFrames) {
-      chapters.end(at + restFrames);
-      await listeners.wait({ type: 'end' });
-    },
+    end: (restFrames) => listeners.wait({ type: 'end', at: at + restFrames }),
   };
 }
 
