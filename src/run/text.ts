@@ -151,9 +151,7 @@ export class RunText {
       return places ? places.placing(segments) : segments;
     };
     const answers = this.#answers;
-    const isDivided = this.#readings.some(({ source, live }) => source.name === '-' && live);
-    if (!drops || !answers || !isDivided || !isHeardLive || this.#plan.pace === 'whole')
-      return segmentsOf(signal);
+    if (!drops || !answers || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
     answers.divide(drops);
     return segmentsByAnswer(segmentsOf, { drops, answers, signal });
   }

@@ -101,45 +101,48 @@ test('Events go to no descriptor that the caller has not opened, such as those o
   expect(stdout.toString().split('\n')).toEqual([...Array(13).fill('2'), '']);
 });
 
-test('In a conversation, a stop drops what is queued, and what comes afterwards is spoken; an end ends an answer.', async () => {
-  const box = new Sandbox();
-  const player = fakePlayer(box, 'isSlow');
-  const args = ['--assistant', '--input', 'jsonl', '--player', player.command, '--events', 'events.jsonl'];
-  const run = box.start(args, { stdin: 'open' });
-  const say = (message: object) => run.stdin.write(`${JSON.stringify(message)}\n`);
-  const events = () => eventsIn(box);
-  const came = (event: string, count: number) =>
-    vi.waitFor(
-      () => expect(events().filter((each) => each.event === event).length).toBeGreaterThanOrEqual(count),
-      60_000,
+test.each(['--assistant', '--play'])(
+  'In a conversation with %s, a stop drops what is queued, and what comes afterwards is spoken; an end ends an answer.',
+  async (option) => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isSlow');
+    const args = [option, '--input', 'jsonl', '--player', player.command, '--events', 'events.jsonl'];
+    const run = box.start(args, { stdin: 'open' });
+    const say = (message: object) => run.stdin.write(`${JSON.stringify(message)}\n`);
+    const events = () => eventsIn(box);
+    const came = (event: string, count: number) =>
+      vi.waitFor(
+        () => expect(events().filter((each) => each.event === event).length).toBeGreaterThanOrEqual(count),
+        60_000,
+      );
+    const first = 'Hello there. This one is dropped. And this one is not even compl';
+    for (const text of first.match(/.{1,7}/gs) ?? []) say({ text });
+    await came('playing', 1);
+    const dying = await player.running();
+    say({ stop: true });
+    say({ text: 'New answer without an end', end: true });
+    await came('stopped', 1);
+    await vi.waitFor(() => expect(() => process.kill(dying, 0)).toThrow(), 60_000);
+    say({ text: 'The last one.' });
+    run.stdin.end();
+    const { status, stderr, stdout } = await run.ended;
+    expect({ status, stderr, stdout: stdout.length }).toEqual({
+      status: 0,
+      stderr: expect.not.stringContaining('error'),
+      stdout: 0,
+    });
+    const told = events().map(({ event, text }) => `${event} ${text}`);
+    const stop = told.findIndex((line) => line.startsWith('stopped'));
+    expect(told.slice(stop + 1).sort()).toEqual(
+      ['playing', 'queued', 'spoken'].flatMap((event) => [
+        `${event} New answer without an end`,
+        `${event} The last one.`,
+      ]),
     );
-  const first = 'Hello there. This one is dropped. And this one is not even compl';
-  for (const text of first.match(/.{1,7}/gs) ?? []) say({ text });
-  await came('playing', 1);
-  const dying = await player.running();
-  say({ stop: true });
-  say({ text: 'New answer without an end', end: true });
-  await came('stopped', 1);
-  await vi.waitFor(() => expect(() => process.kill(dying, 0)).toThrow(), 60_000);
-  say({ text: 'The last one.' });
-  run.stdin.end();
-  const { status, stderr, stdout } = await run.ended;
-  expect({ status, stderr, stdout: stdout.length }).toEqual({
-    status: 0,
-    stderr: expect.not.stringContaining('error'),
-    stdout: 0,
-  });
-  const told = events().map(({ event, text }) => `${event} ${text}`);
-  const stop = told.findIndex((line) => line.startsWith('stopped'));
-  expect(told.slice(stop + 1).sort()).toEqual(
-    ['playing', 'queued', 'spoken'].flatMap((event) => [
-      `${event} New answer without an end`,
-      `${event} The last one.`,
-    ]),
-  );
-  expect(events()[stop]).toMatchObject({ reason: 'dropped' });
-  expect(events().at(-1).start).toBe([...first].length + 'New answer without an end'.length);
-});
+    expect(events()[stop]).toMatchObject({ reason: 'dropped' });
+    expect(events().at(-1).start).toBe([...first].length + 'New answer without an end'.length);
+  },
+);
 
 test('A message that is not UTF-8 is refused with the place of its byte, and none of it is spoken.', async () => {
   const bytes = Buffer.concat([Buffer.from('{"text": "caf'), Buffer.from([0xe9]), Buffer.from('"}\n')]);
