@@ -60,8 +60,8 @@ export const plain: Reader = {
     openPlain(source, { readsAll: false, hasChapters: false, readsNotes: false }, signal),
 };
 
-/** Signs without which the rules for prose change nothing. */
-const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;
+/** Signs without which a text is one piece as it stands. */
+const SIGNS = /[_\f\n\u2029]|--|\[|^\s*(?:The )?Project Gutenberg/u;
 
 /** True for text that needs no rules, such as most words on a command line. */
 export function isAsSpoken(text: string): boolean {

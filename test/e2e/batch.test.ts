@@ -122,6 +122,27 @@ describe('a batch', () => {
     expect(box.read('out/de/hallo.wav')).toEqual(Buffer.from(wavOf('Guten Abend.')));
   });
 
+  it('knows that a row is unchanged, whatever signs its text has', async () => {
+    const signs = [
+      '\t',
+      '\f',
+      '\n\n',
+      '\r',
+      '\u0085',
+      '\u00ad',
+      '\u200b',
+      '\u2028',
+      '\u2029',
+      '\ufeff',
+      '\x1b[1m',
+      '--',
+    ];
+    const rows = signs.map((sign, at) => `r${at},"One ${sign} two."`);
+    const { batch } = await batchOf(['id,text', ...rows].join('\n'));
+    await batch();
+    expect(await batch('--check')).toMatchObject({ status: 0 });
+  });
+
   it('makes the first rows first, under names without the signs that systems forbid', async () => {
     const rows = Array.from(
       { length: 6 },
