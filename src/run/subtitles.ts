@@ -123,7 +123,7 @@ export function timedCues(
 }
 
 export interface SubtitleStyle {
-  head(sampleRate: number): string;
+  head?(sampleRate: number): string;
   cue(cue: Cue, sampleRate: number): string;
   /** Writes a comment on where the times of the next words come from. */
   note?(source: TimeSource): string;
@@ -131,15 +131,13 @@ export interface SubtitleStyle {
   readonly inGroups?: boolean;
   /** True if it tells the places of words in the input. */
   readonly namesPlaces?: boolean;
-  readonly tail: string;
+  readonly tail?: string;
 }
 
 /** SubRip, as VLC and ffmpeg read it. */
 const srt: SubtitleStyle = {
-  head: () => '',
   cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${linesOf(cue.text).join('\n')}\n\n`,
   inGroups: true,
-  tail: '',
 };
 
 /** The format is WebVTT of the W3C. */
@@ -147,7 +145,6 @@ const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
   note: (source) => `NOTE ${wordNote(source)}\n\n`,
   cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${speakerName(cue)}${vttText(cue, rate)}\n\n`,
-  tail: '',
 };
 
 /** Advanced SubStation Alpha, as libass and Aegisub read it. */
@@ -168,7 +165,6 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
   note: (source) => `Comment: 0,0:00:00.00,0:00:00.00,Default,,0,0,0,,${wordNote(source)}\n`,
   cue: (cue, rate) =>
     `Dialogue: 0,${assTime(cue.start, rate)},${assTime(cue.end, rate)},Default,${assName(cue)},0,0,0,,${assText(cue, rate)}\n`,
-  tail: '',
 };
 
 const json: SubtitleStyle = {
@@ -184,10 +180,6 @@ const styles = new Map([
   ['.ass', ass],
   ['.json', json],
 ]);
-
-export function styleOf(name: string): SubtitleStyle | undefined {
-  return styles.get(extname(name).toLowerCase());
-}
 
 function wordNote(source: TimeSource): string {
   const error = Math.round(EXPECTED_ERROR[source] * 1000);
@@ -361,7 +353,7 @@ export class Subtitles implements Listener {
     const { format } = speech;
     // A segment that was dropped gets no `spoken` event.
     void this.#end();
-    if (!this.#isBegun) this.#write(this.#style.head(format.sampleRate));
+    if (!this.#isBegun) this.#write(this.#style.head?.(format.sampleRate) ?? '');
     this.#isBegun = true;
     this.#words?.begin(part, format);
     this.#current = { segment, format, start: at, end: at };
@@ -385,7 +377,7 @@ export class Subtitles implements Listener {
   async #complete(): Promise<void> {
     void this.#end();
     await this.#written;
-    this.#write(this.#style.tail);
+    this.#write(this.#style.tail ?? '');
     this.#flush();
     await this.#file.prepare();
   }
@@ -444,7 +436,7 @@ export function planSubtitles(
   { callbackUrl, clobber }: Pick<Settings, 'callbackUrl' | 'clobber'>,
   host: Pick<Host, 'cwd'> & Writer,
 ): SubtitlesPlan {
-  const style = styleOf(name);
+  const style = styles.get(extname(name).toLowerCase());
   if (!style)
     throw usageError(
       `--subtitles: ${name} must end in .srt, .vtt, .ass or .json`,
