@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
+import { BUDGET_BYTES } from '../run/ahead.ts';
 import type { Mix } from '../run/mix.ts';
 import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
@@ -11,9 +12,7 @@ import type { BatchRow } from './plan.ts';
 import { type FinishedFile, type RowFolder, rowFile } from './row-files.ts';
 import type { RowKey } from './row-key.ts';
 
-/** Most bytes of sound that wait for the disk, for all rows together. */
-const BUDGET_BYTES = 64 * 2 ** 20;
-
+/** Most segments of a row that are requested and not yet written. */
 const WINDOW = 4;
 
 export interface MakeOptions {

@@ -34,8 +34,9 @@ export interface Narration {
 export const ACTIVE = 'tts-active';
 
 /** Highlights in a colour on which black and white text stay readable, in light and dark themes. */
-export const styleOf = (active: string) =>
-  `.${active} { background-color: rgba(255, 190, 0, 0.35); border-radius: 0.15em; }\n`;
+export function highlightCss(active: string): string {
+  return `.${active} { background-color: rgba(255, 190, 0, 0.35); border-radius: 0.15em; }\n`;
+}
 
 /** Matches a document whose relative links have another base than its own address. */
 const HAS_BASE = /<(?:\w{1,20}:)?base\s|\sxml:base\s*=/iu;
@@ -47,7 +48,7 @@ export function styleIn(
   { folder, active }: { folder: string; active: string },
 ) {
   const isLinked = !HAS_BASE.test(document);
-  return isLinked ? styleLink(path, `${folder}/active.css`) : `<style>${styleOf(active)}</style>`;
+  return isLinked ? styleLink(path, `${folder}/active.css`) : `<style>${highlightCss(active)}</style>`;
 }
 
 function styleLink(document: string, style: string): string {

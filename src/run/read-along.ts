@@ -15,7 +15,7 @@ import { frameBytes, type Track, untagged } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Epub3Upgrade } from './epub-three.ts';
 import { type NarratedPackage, narratedPackage } from './narrated-package.ts';
-import { ACTIVE, type Clip, type Narration, newBook, overlay, styleIn, styleOf } from './overlays.ts';
+import { ACTIVE, type Clip, highlightCss, type Narration, newBook, overlay, styleIn } from './overlays.ts';
 import type { Listener, RunEvent } from './run.ts';
 
 export interface ReadAlongOptions {
@@ -169,7 +169,7 @@ export class ReadAlong implements Listener {
       await book.add(files.smil, Buffer.from(overlay({ document: files.path, ...files, clips })));
       await book.add(files.path, text);
     };
-    await book.add(`${folder}/active.css`, Buffer.from(styleOf(own?.active ?? ACTIVE)));
+    await book.add(`${folder}/active.css`, Buffer.from(highlightCss(own?.active ?? ACTIVE)));
     if (archive && own) return await copy(archive, book, { own, add, narration, signal });
     for (const number of sections.keys()) await add(number);
     for (const [path, bytes] of made?.files(narration) ?? []) await book.add(path, bytes);
