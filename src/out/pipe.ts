@@ -19,12 +19,8 @@ export class Gate {
   #opened: Promise<void> | undefined;
   #open = () => {};
 
-  get isClosed(): boolean {
-    return this.#opened !== undefined;
-  }
-
-  set isClosed(isClosed: boolean) {
-    if (!isClosed) {
+  pause(isPaused: boolean): void {
+    if (!isPaused) {
       this.#opened = undefined;
       this.#open();
       return;
@@ -34,7 +30,7 @@ export class Gate {
     });
   }
 
-  /** Resolves once the gate is open. @throws the signal's reason */
+  /** Waits while paused. @throws the signal's reason */
   async pass(signal: AbortSignal): Promise<void> {
     while (this.#opened) await unlessAborted(this.#opened, signal);
   }
@@ -58,9 +54,7 @@ function streamSink(fd: number, name: string, encoding: StreamingEncoding, open:
   const gate = new Gate();
   return {
     isLive: true,
-    pause(isPaused) {
-      gate.isClosed = isPaused;
-    },
+    pause: (isPaused) => gate.pause(isPaused),
     write(track, signal) {
       isOurs = false;
       return writeTrack(track, open(), { name, encoding, signal, progress: noProgress(), gate });

@@ -32,7 +32,7 @@ export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sin
     idle: () => clock.idle,
     pause(isPaused) {
       // Pausing the player is not enough: a program that it has started may continue to read.
-      gate.isClosed = isPaused;
+      gate.pause(isPaused);
       clock.pause(isPaused);
       player.pause(isPaused);
     },
