@@ -180,6 +180,7 @@ export class SegmentRequests {
           return undefined;
         });
         if (part.sound !== sound) continue;
+        part.dropped?.throwIfAborted();
         this.head = part;
         const { patience, signal } = this.#options;
         return speech && patience ? { ...speech, pcm: inTime(speech.pcm, patience, signal) } : speech;

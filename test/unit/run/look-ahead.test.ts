@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { Drops } from '../../../src/kit/drops.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import { ByteBudget } from '../../../src/kit/queue.ts';
+import { aborted } from '../../../src/kit/wait.ts';
 import { LookAhead, type Part, Prefetch } from '../../../src/run/ahead.ts';
 import type { Speech } from '../../../src/sound/pcm.ts';
 import type { Segment } from '../../../src/text/segment.ts';
@@ -34,6 +36,7 @@ interface Setup {
   readonly window?: number;
   readonly budgetBytes?: number;
   readonly signal?: AbortSignal;
+  readonly drops?: Drops;
 }
 
 function look(
@@ -41,9 +44,9 @@ function look(
   setup: Setup,
 ) {
   const { count = 20, words = 'number', window = 4, budgetBytes = 1 << 20 } = setup;
-  const { signal = new AbortController().signal } = setup;
+  const { signal = new AbortController().signal, drops } = setup;
   const about = { segments: () => segments(count, words), onSkipped: () => {} };
-  return new LookAhead({ ...about, synthesize, window, budgetBytes, signal });
+  return new LookAhead({ ...about, synthesize, window, budgetBytes, signal, drops });
 }
 
 async function bytesOf({ speech }: Part): Promise<number> {
@@ -103,6 +106,24 @@ test('A part that breaks off after the one that is heard keeps others from being
   }
   await expect(ahead.next().then((part) => bytesOf(part as Part))).rejects.toThrow('broken off');
   expect(begun).toEqual([0, 1, 2, 3]);
+});
+
+test('Parts come after a drop, also where a part that was asked for before it gets its sound after it.', async () => {
+  const drops = new Drops();
+  const ahead = look(
+    async ({ index }, signal) => {
+      if (index > 0) return countedSound(2);
+      await aborted(signal);
+      return countedSound(2);
+    },
+    { window: 1, drops },
+  );
+  const part = ahead.next();
+  await turns();
+  drops.now();
+  expect((await part)?.segment.index).toBe(1);
+  await turns();
+  expect((await ahead.next())?.segment.index).toBe(2);
 });
 
 test('A part that fails is told in its turn, with the line that is missing, and keeps others from being begun.', async () => {
