@@ -49,9 +49,10 @@ export async function speakSplit(
   const split = { ...rest, tags: { ...tags, title: tags.title ?? rest.text.name } };
   const planned = await planOf(job, split, context);
   if (checks) return await check(job, planned, context);
-  const write = (states: RowStates) => make(job, { states, planned, split }, context);
+  const made = new Set<BatchRow>();
+  const write = (states: RowStates) => make(job, { states, planned, split, made }, context);
   const { states } = await updateFolder(planned, { prune: prunes, yes }, write, context);
-  printSummary(job, states, context);
+  printSummary(job, states, made, context);
   return ExitCode.ok;
 }
 
@@ -133,12 +134,17 @@ interface SplitWork {
   readonly states: RowStates;
   readonly planned: Planned;
   readonly split: Split;
+  /** Gets the chapters that have a new file. */
+  readonly made: Set<BatchRow>;
 }
 
-/** Makes the missing chapters in one pass over the text. */
+/**
+ * Makes the missing chapters in one pass over the text. A chapter of which all segments are left out has no file.
+ * @throws the error of the first such chapter if no chapter has a file
+ */
 async function make(
   job: SpeechJob,
-  { states, planned: { texts, chapters }, split }: SplitWork,
+  { states, planned: { texts, chapters }, split, made }: SplitWork,
   context: Context,
 ): Promise<void> {
   const { host, signal } = context;
@@ -154,9 +160,14 @@ async function make(
   const total = sizeOf(chapters.filter((_, number) => toDo.has(plan.rows[number])));
   using progress = showProgress(async () => total, context);
   const { reporting, window } = await begin(progress);
-  const listeners = [...split.listeners, progress?.count, reporting];
+  const refusals = new Set<unknown>();
+  const refused: Listener = {
+    on: (event) => void (event.type === 'skipped' && refusals.add(event.error)),
+  };
+  const listeners = [...split.listeners, progress?.count, reporting, refused];
   const sound = { ...speaking, listeners, window, signal };
   let number = 0;
+  let lost: unknown;
   try {
     for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
       const row = plan.rows[number];
@@ -168,8 +179,14 @@ async function make(
           row,
           { ...target, keyOf: () => texts.keyOf(row) },
           { ...sound, segments: () => parts, tags: own },
-        );
-        states.setMade(row, entry);
+        ).catch((error) => {
+          if (!refusals.has(error)) throw error;
+          lost ??= error;
+        });
+        if (entry) {
+          states.setMade(row, entry);
+          made.add(row);
+        }
       }
       number += 1;
     }
@@ -177,6 +194,7 @@ async function make(
     throw withKept(error, number);
   }
   await syncFolders(folders);
+  if (lost && made.size + states.counts.unchanged === 0) throw lost;
 }
 
 /** Adds to the error of an interrupted run which chapters are complete. */
@@ -203,19 +221,25 @@ async function check(job: SpeechJob, planned: Planned, context: Context): Promis
   return ExitCode.ok;
 }
 
-function printSummary({ json }: SpeechJob, states: RowStates, { notices }: Context): void {
+function printSummary(
+  { json }: SpeechJob,
+  states: RowStates,
+  made: ReadonlySet<BatchRow>,
+  { notices }: Context,
+): void {
   const { plan, folder } = states;
   const { unchanged, empty } = states.counts;
-  const made = states.toDoCount;
   if (!json) {
-    notices.note(`${countOf(plan.rows.length - empty, 'chapter')}: ${made} made, ${unchanged} unchanged`);
+    const counts = `${made.size} made, ${unchanged} unchanged`;
+    notices.note(`${countOf(plan.rows.length - empty, 'chapter')}: ${counts}`);
     return;
   }
   const chapters = plan.mine.map((row) => {
     const { id, file } = row;
     const state = states.stateOf(row);
-    const done = state === 'unchanged' ? 'unchanged' : state === 'empty' ? 'skipped' : 'made';
+    const rest = state === 'unchanged' ? 'unchanged' : state === 'empty' ? 'skipped' : 'failed';
+    const done = made.has(row) ? 'made' : rest;
     return { id, state: done, out: join(folder.path, file) };
   });
-  notices.result({ chapters, made, unchanged });
+  notices.result({ chapters, made: made.size, unchanged });
 }

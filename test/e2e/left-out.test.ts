@@ -190,6 +190,23 @@ describe('--keep-going', () => {
     });
     expect(box.list()).toEqual(['book.txt']);
   });
+
+  it('makes the other chapters of a book, one of which is refused whole', async () => {
+    const { server, box, options } = await serve({ Second: refused });
+    box.file('book.md', '# One\n\nFirst one.\n\n# Two\n\nSecond one.\n\n# Three\n\nThird one.\n');
+    const args = '-f book.md --split chapters --no-titles -o {n}.wav --retries 0 --keep-going --json';
+    for (const states of [
+      ['made', 'failed', 'made'],
+      ['unchanged', 'failed', 'unchanged'],
+    ]) {
+      const run = await box.run(args, options);
+      expect(run).toMatchObject({ status: 9, stderr: expect.stringContaining('bad words') });
+      const { chapters } = JSON.parse(run.stdout.toString()) as { chapters: { state: string }[] };
+      expect(chapters.map(({ state }) => state)).toEqual(states);
+    }
+    expect(box.list().filter((name) => name.endsWith('.wav'))).toEqual(['1.wav', '3.wav']);
+    expect(server.requests).toHaveLength(4);
+  });
 });
 
 describe('--keep-partial', () => {
