@@ -7,7 +7,8 @@ import { INPUT_KINDS, type InputKind } from './reading.ts';
 /** Bytes needed to recognise: a byte order mark, a PDF, an archive's first file, HTML, and HTML after a comment. */
 const [MARK_BYTES, PDF_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 5, 286, 64, 1024] as const;
 
-const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
+const HTML =
+  /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
 /** A fragment of HTML, as it comes through a pipe. */
 const PART =
   /^\s*<(?:head|body|title|meta|main|article|section|div|p|h[1-6]|table|ul|ol|dl|blockquote)[\s>]/iu;

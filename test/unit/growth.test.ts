@@ -18,6 +18,7 @@ import { Controls } from '../../src/read/decode.ts';
 import { openDocx } from '../../src/read/docx.ts';
 import { resolved } from '../../src/read/epub-package.ts';
 import { openFb2 } from '../../src/read/fb2.ts';
+import { kindOfBytes } from '../../src/read/first-bytes.ts';
 import { markupBook, plainBook } from '../../src/read/gutenberg.ts';
 import { openHtml, Page } from '../../src/read/html.ts';
 import { GrowingMarkdown } from '../../src/read/markdown.ts';
@@ -223,6 +224,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'steps in a link of a book': many('../', (href) => resolved('a/b.opf', `${href}x`)),
   'elements of a package file': many('<dc:a b:c="d">e</dc:a>', (xml) => treeOf(xml, 'a.opf')),
   'text of a package file': many(' \n', (xml) => plainText(treeOf(`<a>${xml}x</a>`, 'a.opf'))),
+  'comments in front of a page': many('<!---->', (text) => kindOfBytes(Buffer.from(text))),
   'signs in a link of a page': many('#', readHtml, ['<p id="a">Hi <a href="', '\n">x</a></p>']),
   'white space in an attribute': many(' ', readHtml, ['<p style="', 'x">Hi</p>']),
   'blocks of a page, all named': many('<p class="comment share related nav">Hi ', readHtml),
