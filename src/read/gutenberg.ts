@@ -17,10 +17,10 @@ const OPENINGS = [
   'Please take a look at the important information in this header.',
 ];
 const START =
-  /^[^\S\n]*(?:\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG[^*]{0,400}\*\*\*\.?|\*END\*?\s?THE SMALL PRINT[^\n]*)[^\S\n]*\n/imu;
+  /^[^\S\n\r\u2028\u2029]*(?:\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG[^*]{0,400}\*\*\*\.?|\*END\*?\s?THE SMALL PRINT[^\n]*)[^\S\n]*\n/imu;
 const CREDITS = /^\s*(?:E-?text )?(?:produced|prepared) by [^\n]*(?:\n[^\S\n]*\S[^\n]*)*/iu;
 const END =
-  /^[^\S\n]*(?:\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG|End of (?:the |this )?Project Gutenberg)/imu;
+  /^[^\S\n\r\u2028\u2029]*(?:\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG|End of (?:the |this )?Project Gutenberg)/imu;
 /** A last line that may become an end marker. */
 const MAYBE_END = /(?<=^|\n)[^\S\n]*(?:\*{1,3}[^\n]{0,30}|End?(?: [^\n]{0,30})?)$/u;
 

@@ -34,7 +34,7 @@ const TAIL = 8;
 const LONGEST_SHORT = 1000;
 /** Matches each run of these characters only once, to stay linear. */
 const END_OF_NAME = /(?<![\s.:])[\s.:]+$/u;
-const OPENING_QUOTE = /^\s*[“"«‹‘„]?\s*$/u;
+const OPENING_QUOTE = /^\s*(?:[“"«‹‘„]\s*)?$/u;
 const ONE_LETTER = /^\s*[“"«‹‘„]?\p{L}\s*$/u;
 
 /** Collects the text of one block. */

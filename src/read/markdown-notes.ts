@@ -109,7 +109,7 @@ const PROPERTY = /^[ \t]*([\p{L}\p{N}_./-]{1,60})::(?:[ \t].*)?$/u;
 
 /** Org mode lines in Logseq: time sheets, dates of tasks, and block borders. */
 const ORG_LINE =
-  /^[ \t]*(?::LOGBOOK:|:END:|CLOCK: \[.*|(?:SCHEDULED|DEADLINE): <[^<>]*>|#\+(?:BEGIN|END)_\w+.*)[ \t]*$/u;
+  /^[ \t]*(?:(?::LOGBOOK:|:END:|(?:SCHEDULED|DEADLINE): <[^<>]*>)[ \t]*$|CLOCK: \[|#\+(?:BEGIN|END)_\w)/u;
 const ORG_QUERY = /^[ \t]*#\+BEGIN_QUERY/u;
 const ORG_QUERY_END = /^[ \t]*#\+END_QUERY/u;
 

@@ -5,8 +5,8 @@ import { type InlineRule, LONGEST_MATCH, matchAt, noteSyntax, tokenFor } from '.
 
 type BlockRule = (state: StateBlock, startLine: number, endLine: number, isSilent: boolean) => boolean;
 
-/** Signs of a TeX formula. Without them, `\(` is an escaped bracket. */
-const LIKE_TEX = /(?=.*[\p{L}\p{N}])(?:[\\^_=+<>{}]|\d\s*[-*/])/su;
+/** Signs of a TeX formula before a letter or digit. Without them, `\(` is an escaped bracket. */
+const LIKE_TEX = /^[^\\^_=+<>{}]*[\\^_=+<>{}].*[\p{L}\p{N}]|\d\s*[-*/]/su;
 
 const MATH: readonly RegExp[] = [
   /\$\$([^$]+)\$\$/uy,

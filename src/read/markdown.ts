@@ -209,7 +209,7 @@ function emittedIn(blocks: readonly SpokenBlock[]): EmittedText {
   return {
     letters: lettersIn(spoken.join('')),
     wordless: silent.length,
-    tail: /[^\p{L}\p{N}]*$/u.exec(spoken.at(-1) ?? '')?.[0] ?? '',
+    tail: /(?<![^\p{L}\p{N}])[^\p{L}\p{N}]*$/u.exec(spoken.at(-1) ?? '')?.[0] ?? '',
   };
 }
 

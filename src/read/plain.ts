@@ -81,7 +81,7 @@ function factsStage(facts: TextFacts): Stage<string, string> {
 }
 
 /** A line that marks a change of scene: `* * *`, `---` or `⁂`. */
-const SCENE = /^[^\S\n]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
+const SCENE = /^[^\S\n\r\u2028\u2029]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
 const MAYBE_SCENE = /^[*⁂\s-]+$/u;
 /** UTF-16 units. A longer line is text. */
 const LONGEST_SCENE = 1000;

@@ -231,8 +231,7 @@ export class TextFacts {
   }
 
   #addDivided(line: string): void {
-    if (!/[-‐]$/.test(this.#last?.text ?? '')) return;
-    const first = /([\p{L}\p{M}]+)[-‐]$/u.exec(this.#last?.text ?? '')?.[1];
+    const first = /([\p{L}\p{M}]+)[-‐]$/u.exec(this.#last?.text.slice(-LONGEST_WORD) ?? '')?.[1];
     const second = /^[\p{L}\p{M}]+/u.exec(line)?.[0];
     if (first && second && !this.#last?.isFollowed && this.#divided.length < MOST_DIVIDED)
       this.#divided.push([first, second]);
@@ -251,7 +250,7 @@ export class TextFacts {
 }
 
 const PAGE_NUMBER =
-  /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:(?:of\s+|\/\s?)\d{1,4})?\s*[\])–—-]?$/u;
+  /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of\s+|\/\s?)\d{1,4})?\s*[\])–—-]?$/u;
 /** A chapter heading changes its number like a page number, but must not be taken for a running head. */
 const HEADING =
   /^(?:chapter|part|book|section|act|scene|canto|letter|volume|lesson|kapitel|teil|chapitre|cap[ií]tulo)\b/iu;

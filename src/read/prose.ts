@@ -149,7 +149,7 @@ const noteMark = lazy(
 /** A picture without a description. */
 const picture = lazy(
   () =>
-    /^[^\S\n]*\[(?:Illustration|Abbildung|Ilustraci[oó]n|Ilustração|Illustrazione|Illustratie)\.?\][^\S\n]*$/gmu,
+    /^[^\S\n\r\u2028\u2029]*\[(?:Illustration|Abbildung|Ilustraci[oó]n|Ilustração|Illustrazione|Illustratie)\.?\][^\S\n]*$/gmu,
 );
 
 const lineNumber = lazy(() => new RegExp(LINE_NUMBER.source.replace('|$', ''), 'gu'));

@@ -324,6 +324,9 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'white space in a heading of Markdown': many(' ', (text) => push(text, markdown()), ['# 中', '中']),
   'brackets in an item of Markdown': many('[', (text) => push(text, markdown()), ['- ', '']),
   'cells of Markdown': many('|x', (text) => push(text, markdown()), ['|a|b|\n|-|-|\n', '|']),
+  'blanks in a line of Org mode in Markdown': many(' ', (text) =>
+    push(`#+END_${'A'.repeat(text.length)}${text}\u2028.`, markdown()),
+  ),
   'signs of notes in Markdown': many('[[{{<%#a ^b #+', (text) => push(text, markdown())),
   'properties in Markdown': many('(a:: ^b\n', (text) => push(text, markdown())),
   'formulas of Markdown': many('$x', (text) => push(text, markdown())),
@@ -396,6 +399,8 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     },
     ['# x', 'x'],
   ),
+  'carriage returns in a text': many('\r', readPlain, ['Hello.', 'x']),
+  'carriage returns in a header of Project Gutenberg': many('\r', readPlain, ['Project Gutenberg\n', 'x']),
   'white space in prose': many(' ', readPlain, [`${'x'.repeat(200)}\n`, 'x']),
   'hyphens in prose': many('a-   \n', readPlain),
   'italics in prose': many('_a ', readPlain),
