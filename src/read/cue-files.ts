@@ -1,5 +1,5 @@
 /** Parses subtitle files as programs write them: SubRip, WebVTT (W3C), and the scripts of SubStation Alpha (ASS, SSA). */
-import { NAMED_CHARACTERS } from '../text/unicode.ts';
+import { withoutInvisible } from '../text/unicode.ts';
 import { characterOf } from './html-parse.ts';
 
 /** A subtitle with its times. */
@@ -105,16 +105,10 @@ function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'n
   };
 }
 
+/** Replaces HTML entities. Control characters become spaces, and marks of direction are dropped. */
 function withEntities(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,31}));/giu,
-    (entity, decimal, hex, name) => {
-      if (name !== undefined) return NAMED_CHARACTERS[name.toLowerCase()] ?? characterOf(entity);
-      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-      return code > 0x1f && code < 0x110000 && !(code >= 0xd800 && code < 0xe000)
-        ? String.fromCodePoint(code)
-        : ' ';
-    },
+  return text.replace(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/giu, (entity) =>
+    withoutInvisible(characterOf(entity)).replace(/[\p{Cc}\ufffd]/u, ' '),
   );
 }
 

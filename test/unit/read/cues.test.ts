@@ -92,8 +92,8 @@ describe('A film is read:', () => {
     ['with entities', srt('Tom &amp; Anna&#39;s &lt;b&gt;&nbsp;x.'), ["1 Tom & Anna's <b> x."]],
     [
       'with entities by their names',
-      srt('A caf&eacute; &mdash; &Eacute;mile&rsquo;s &hellip; R&D; &none;'),
-      ['1 A café — Émile’s … R&D; &none;'],
+      srt('A caf&eacute; &mdash; &Eacute;mile&rsquo;s &hellip; R&D; &none; &constructor;'),
+      ['1 A café — Émile’s … R&D; &none; &constructor;'],
     ],
     ['with names', srt('ANNA: Hello.\nBOB: Bye.'), ['1 ANNA: Hello.\nBOB: Bye.']],
     ['with names in brackets', srt('[Anna]: Hello.'), ['1 Anna: Hello.']],
