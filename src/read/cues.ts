@@ -56,13 +56,13 @@ async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string, isTimed
   const long = cues.find(({ lines }) => lines.reduce((sum, line) => sum + line.length, 0) > LONGEST_CUE);
   if (long)
     throw usageError(
-      `${label}: the cue of line ${long.line} has more than ${LONGEST_CUE} characters`,
+      `${label}: the cue on line ${long.line} has more than ${LONGEST_CUE} characters`,
       'divide it: the sound of a cue is held until it is complete',
     );
   const late = isTimed && cues.find(({ end }) => end > LONGEST_FILM * 3600);
   if (late)
     throw usageError(
-      `${label}: the cue of line ${late.line} ends after ${LONGEST_FILM} hours`,
+      `${label}: the cue on line ${late.line} ends after ${LONGEST_FILM} hours`,
       'correct its times; without --fit, its words are read as they come',
     );
   return { text, remark: decoded.remark };

@@ -176,9 +176,7 @@ function pagesOfPictures(paths: readonly string[]): string | undefined {
   if (paths.length === 0) return undefined;
   const names = paths.slice(0, MOST_NAMED).map((path) => path.slice(path.lastIndexOf('/') + 1));
   const others = paths.length - names.length;
-  const list = [...names, ...(others > 0 ? [`${others} more`] : [])];
-  const all = [list.slice(0, -1).join(', '), list.at(-1)].filter((part) => part !== '').join(' and ');
-  return `only pictures, and no description of them, are in ${all}`;
+  return `only pictures without descriptions: ${names.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 }
 
 /** Converts the documents of a book into pieces, one after another. */

@@ -125,7 +125,7 @@ export class Page {
         ? 'most of the page is left out: comments, teasers and the like; --all reads them'
         : undefined,
       !this.#hasText && this.#blocks.pictures > 0
-        ? 'the page holds only pictures, and no description of them'
+        ? 'the page holds only pictures without descriptions'
         : undefined,
     ];
   }

@@ -312,14 +312,14 @@ it('A cue behind a day is refused where it is to be heard at its time.', async (
   const film = (hours: string) =>
     `1\n00:00:01,000 --> 00:00:02,000\nHi.\n\n2\n${hours}:00:00,000 --> ${hours}:00:01,000\nBye.\n`;
   for (const hours of ['24', '99', '999'])
-    await expect(read(film(hours))).rejects.toThrow('film: the cue of line 6 ends after 24 hours');
+    await expect(read(film(hours))).rejects.toThrow('film: the cue on line 6 ends after 24 hours');
   expect((await read(film('23'))).pieces).toHaveLength(4);
   expect((await read(film('99'), { isTimed: false })).pieces.length).toBeGreaterThan(1);
 });
 
 it('A cue of more than 30000 characters is refused.', async () => {
   const long = srt('Hi.', `${'x'.repeat(20_000)}\n${'y'.repeat(10_001)}`);
-  await expect(read(long)).rejects.toThrow('film: the cue of line 6 has more than 30000 characters');
+  await expect(read(long)).rejects.toThrow('film: the cue on line 6 has more than 30000 characters');
 });
 
 it('A file without times is refused.', async () => {

@@ -85,12 +85,10 @@ describe('a book', () => {
     };
     const more = { 'p2.xhtml': page, 'p3.xhtml': page, 'p4.xhtml': '<img src="d.png" alt="A dog"/>' };
     for (const [all, names] of [
-      [documents, 'cover.xhtml and p1.xhtml'],
+      [documents, 'cover.xhtml, p1.xhtml'],
       [{ ...documents, ...more }, 'cover.xhtml, p1.xhtml, p2.xhtml and 1 more'],
     ] as const)
-      expect(await remarksOf({ documents: all })).toEqual([
-        `only pictures, and no description of them, are in ${names}`,
-      ]);
+      expect(await remarksOf({ documents: all })).toEqual([`only pictures without descriptions: ${names}`]);
   });
 
   it('is found by prefixes, percent codes and folders', async () => {

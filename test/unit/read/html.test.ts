@@ -504,7 +504,7 @@ it.each([
 ])('says of a page that it holds only %s', async (_, page) => {
   const { text, remarks } = await readPage(page);
   expect(text).toBe('');
-  expect(remarks).toEqual(['the page holds only pictures, and no description of them']);
+  expect(remarks).toEqual(['the page holds only pictures without descriptions']);
 });
 
 it('says nothing of a page with pictures and text', async () => {
