@@ -11,18 +11,16 @@ export type InputKind = (typeof INPUT_KINDS)[number];
 export interface Source {
   /** The name of a file, "-" for stdin, or empty for words; messages use it. */
   readonly name: string;
-  /** True while the text may still be being written. */
-  readonly isLive: boolean;
   /** Words from a command line or a table, which need no decoding. */
   readonly words?: string;
   /** The path of a file, for kinds that are not read sequentially. */
   readonly path?: string | undefined;
   /** The number of bytes; `undefined` for a pipe. */
-  readonly size: number | undefined;
+  readonly size?: number | undefined;
   /** Returns the bytes. May be called once. */
   bytes(signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Returns the same bytes again; `undefined` for a pipe. */
-  readonly again: ((signal: AbortSignal) => AsyncIterable<Uint8Array>) | undefined;
+  /** Returns the same bytes again; `undefined` for a pipe, whose text may still be being written. */
+  readonly again?: ((signal: AbortSignal) => AsyncIterable<Uint8Array>) | undefined;
 }
 
 /** What to read of a text. Each kind uses some of these options. */

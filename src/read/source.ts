@@ -24,7 +24,7 @@ import type { Source } from './reading.ts';
 export function wordsSource(words: string): Source {
   const encoded = Buffer.from(words);
   const bytes = () => singleItem(encoded);
-  return { name: '', isLive: false, words, size: encoded.length, bytes, again: bytes };
+  return { name: '', words, size: encoded.length, bytes, again: bytes };
 }
 
 /**
@@ -37,7 +37,6 @@ export function fileSource(name: string, cwd: string, timeoutMs?: number): Sourc
   const open = (signal: AbortSignal) => openFile(name, cwd, signal);
   return {
     name,
-    isLive: !isFile,
     path: isFile ? pathOf(cwd, name) : undefined,
     size: isFile ? stats.size : undefined,
     bytes: (signal) => unlessSilent(open(signal), name, timeoutMs, signal),
@@ -53,7 +52,6 @@ export function stdinSource(stream: Readable, timeoutMs?: number): Source {
   const file = fileInStdin(stream);
   return {
     name: '-',
-    isLive: !file,
     size: file?.size,
     bytes: (signal) => unlessSilent(abortable(stream, signal), 'stdin', timeoutMs, signal),
     again: file && ((signal) => abortable(file.open(), signal)),

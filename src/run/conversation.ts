@@ -113,7 +113,7 @@ export class Answers {
     this.#thought = thought;
     const bytes = (signal: AbortSignal) =>
       thought && !this.#drops ? source.bytes(signal) : this.#next(signal);
-    this.source = { ...source, bytes, again: undefined, size: undefined, isLive: true };
+    this.source = { ...source, bytes, again: undefined, size: undefined };
   }
 
   /** True if another answer, or the error of the pipe, may follow the last one. */

@@ -163,7 +163,7 @@ export class RunText {
   ): AsyncIterable<Segment | Silence> {
     const { pace, cast } = this.#plan;
     const voice = this.#role;
-    const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
+    const mayWait = pace !== 'whole' && !this.canBeReadAgain;
     const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
     const reader = this.#reader();
@@ -201,7 +201,8 @@ export class RunText {
     signal: AbortSignal,
   ): AsyncGenerator<Item> {
     const { cast: { obeysMarks = false, dialogue, languages } = {}, stages, filter, role } = this.#plan;
-    const { name } = reading.source;
+    const { name, again } = reading.source;
+    const isLive = isHeardLive && !again;
     // For languages, the reader marks the passages whose language the document states.
     const marks = obeysMarks || languages ? new Marks({ source: name, areObeyed: obeysMarks }) : undefined;
     const onRemark = (remark: string) => this.#remarks.add(remark);
@@ -210,15 +211,11 @@ export class RunText {
     const options: PieceOptions = {
       onRemark,
       languageMark: languages && marks && ((...said) => marks.languageMark(...said)),
-      filter: allInTurn([
-        filter?.({ filler: places?.filler, isLive: isHeardLive && reading.source.isLive }),
-        place,
-        marks?.lift(),
-      ]),
+      filter: allInTurn([filter?.({ filler: places?.filler, isLive }), place, marks?.lift()]),
     };
     const byLanguage = languages?.(role?.speaker.voice.language);
     const after = allInTurn([marks?.place(), dialogue?.(), byLanguage, ...stages.map((make) => make())]);
-    const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
+    const live = isLive ? reading.live?.(signal, options) : undefined;
     if (live) {
       const stage = after ? inTurn(live.stage, after) : live.stage;
       for await (const text of live.characters) yield { kind: 'characters', text, stage };
@@ -239,7 +236,7 @@ export class RunText {
 function answersOf(source: Source, { isConversation, filter }: TextPlan): Answers | undefined {
   if (source.name !== '-') return undefined;
   if (isConversation) return new Answers(source);
-  return filter && source.isLive ? new Answers(source, new Thought(filter)) : undefined;
+  return filter && !source.again ? new Answers(source, new Thought(filter)) : undefined;
 }
 
 /** One pass over the text. */

@@ -189,8 +189,7 @@ export class TextInPieces {
   #half = '';
 
   constructor() {
-    const bytes = () => this.#bytes;
-    this.source = { name: '', isLive: true, size: undefined, bytes, again: undefined };
+    this.source = { name: '', bytes: () => this.#bytes };
   }
 
   push(piece: string): void {

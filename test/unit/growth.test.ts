@@ -56,7 +56,7 @@ secrets.hide('a-secret-of-twenty-one');
 
 async function filmOf(text: string): Promise<void> {
   const bytes = () => singleItem(Buffer.from(text));
-  const source = { name: 'film', isLive: false, size: undefined, bytes, again: undefined };
+  const source = { name: 'film', bytes };
   const reading = await openCues(source, { isTimed: true, speaksSounds: false }, signal);
   await drain(reading.pieces(signal));
 }
@@ -64,7 +64,7 @@ async function filmOf(text: string): Promise<void> {
 /** Lets a stop drop what a pipe has said and no voice has taken. */
 async function dropped(messages: string): Promise<void> {
   const bytes = () => singleItem(Buffer.from(`${messages}{"stop":true}\n`));
-  const answers = new Answers({ name: '-', isLive: true, size: undefined, bytes, again: undefined });
+  const answers = new Answers({ name: '-', bytes });
   const drops = new Drops();
   answers.divide(drops);
   const stopped = new Promise<void>((resolve) => drops.listen(resolve));
@@ -117,7 +117,7 @@ async function readDocx(body: string, styles = ''): Promise<void> {
     { name: 'word/styles.xml', data: `<styles>${styles}</styles>` },
   ];
   const bytes = () => singleItem(zipOf(files));
-  const source = { name: 'a.docx', isLive: false, size: undefined, bytes, again: undefined };
+  const source = { name: 'a.docx', bytes };
   await drain((await openDocx(source, PAGE, signal)).pieces(signal));
 }
 

@@ -93,7 +93,7 @@ function countedFile(text: string) {
       file.open -= 1;
     }
   }
-  return { file, source: { name: 'a.txt', isLive: false, size: text.length, bytes, again: bytes } };
+  return { file, source: { name: 'a.txt', size: text.length, bytes, again: bytes } };
 }
 
 test('A file whose first bytes were looked at is not left open.', async () => {

@@ -38,13 +38,13 @@ export function pipe(pieces: readonly (string | Uint8Array)[], name = 'a.txt'): 
   async function* bytes() {
     yield* pieces.map((piece) => Buffer.from(piece as string));
   }
-  return { name, isLive: true, size: undefined, again: undefined, bytes };
+  return { name, bytes };
 }
 
 /** A file, which can be read again. */
 export function fileOf(bytes: string | Uint8Array, name = 'a.txt'): Source {
   const source = pipe([bytes], name);
-  return { ...source, isLive: false, size: bytes.length, again: source.bytes };
+  return { ...source, size: bytes.length, again: source.bytes };
 }
 
 /** A book in a file of its own. */

@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 /** The answers of a pipe that is written to piece by piece. */
 function conversation() {
   const pieces = new AsyncQueue<Uint8Array>();
-  const source = { name: '-', isLive: true, size: undefined, bytes: () => pieces, again: undefined };
+  const source = { name: '-', bytes: () => pieces };
   const answers = new Answers(source);
   const drops = new Drops();
   answers.divide(drops);

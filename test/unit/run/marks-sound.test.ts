@@ -44,7 +44,7 @@ async function openText(pieces: readonly string[], isLive: boolean): Promise<Run
   const bytes = async function* () {
     yield* pieces.map((piece) => Buffer.from(piece));
   };
-  const source: Source = { name: '-', isLive, size: undefined, again: isLive ? undefined : bytes, bytes };
+  const source: Source = { name: '-', again: isLive ? undefined : bytes, bytes };
   return RunText.open(planOf(source, 'own', cast), signal);
 }
 

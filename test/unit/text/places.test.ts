@@ -24,7 +24,7 @@ async function placed(pieces: readonly string[], reader: Reader, filter?: TextPl
   async function* bytes() {
     for (const piece of pieces) yield Buffer.from(piece);
   }
-  const source = { name: '-', isLive: true, size: undefined, bytes, again: undefined };
+  const source = { name: '-', bytes };
   const plan = {
     sources: () => [{ source, reader }],
     stages: [],
