@@ -10,7 +10,7 @@ import type { LoadedSettings, Settings } from '../options/load.ts';
 import { hasControls } from '../read/decode.ts';
 import { hasScene, isAsSpoken } from '../read/plain.ts';
 import { inputStats } from '../read/source.ts';
-import { readerOf, sourcesOf } from '../run/readers.ts';
+import { sourcesOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Lexicon } from '../text/lexicon.ts';
@@ -40,7 +40,7 @@ export class RowTexts {
   constructor(options: RowTextOptions) {
     this.#options = options;
     const isPlain = options.stages.length === 0 && !options.cast;
-    this.#isAsWritten = isPlain && readerOf('', options.settings).kind === 'text';
+    this.#isAsWritten = isPlain && ['auto', 'text'].includes(options.settings.format.value);
   }
 
   get named(): { readonly cast: Cast | undefined; readonly lexicon: Lexicon['lines'] } {

@@ -54,11 +54,8 @@ function readingOf(
 }
 
 /** Reads plain text without chapters, and keeps Project Gutenberg's licence. */
-export const plain: Reader = {
-  kind: 'text',
-  open: (source, signal) =>
-    openPlain(source, { readsAll: false, hasChapters: false, readsNotes: false }, signal),
-};
+export const plain: Reader = (source, signal) =>
+  openPlain(source, { readsAll: false, hasChapters: false, readsNotes: false }, signal);
 
 /** Signs without which a text is one piece as it stands. */
 const SIGNS = /[_\f\n\u2029]|--|\[|^\s*(?:The )?Project Gutenberg/u;

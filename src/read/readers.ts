@@ -44,7 +44,7 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
 export function readerFor(name: string, set: InputKind | 'auto', options: ReadOptions): Reader {
   const kind = set === 'auto' ? (kindOfName(name) ?? 'text') : set;
   const open = set === 'auto' && kind === 'text' ? openByContent : openAs(kind);
-  return { kind, open: (source, signal) => open(source, options, signal) };
+  return (source, signal) => open(source, options, signal);
 }
 
 async function openByContent(source: Source, options: ReadOptions, signal: AbortSignal): Promise<Reading> {

@@ -97,15 +97,11 @@ export interface Reading {
   readonly live?: (signal: AbortSignal, options?: PieceOptions) => LiveText;
 }
 
-export interface Reader {
-  /** The kind of text, unless the first bytes show another. */
-  readonly kind: InputKind;
-  /**
-   * Checks all of a source that can be read again. Waits for a pipe only if it holds a book, which is read from its end.
-   * @throws TtsError (usage) for what cannot be read
-   */
-  open(source: Source, signal: AbortSignal): Promise<Reading>;
-}
+/**
+ * Checks all of a source that can be read again. Waits for a pipe only if it holds a book, which is read from its end.
+ * @throws TtsError (usage) for what cannot be read
+ */
+export type Reader = (source: Source, signal: AbortSignal) => Promise<Reading>;
 
 /** What a run's readers yield: pieces, or characters that are still to be read in step with their writer. */
 export type Item =

@@ -78,7 +78,7 @@ export class RunText {
       watched.push(one);
       const talk = answersOf(one.source, plan);
       answers ??= talk;
-      const reading = await reader.open(talk?.source ?? one.source, signal);
+      const reading = await reader(talk?.source ?? one.source, signal);
       if (plan.cast?.obeysMarks && source.again) await checkMarks(reading, plan.cast, signal);
       readings.push(reading);
     }

@@ -8,7 +8,7 @@ async function read(
   bytes: Buffer,
   { format = 'auto', ...options }: Partial<ReadOptions> & { readonly format?: 'auto' | 'fb2' } = {},
 ) {
-  const reading = await readerFor('', format, { ...PLAIN, ...options }).open(fileOf(bytes), signal);
+  const reading = await readerFor('', format, { ...PLAIN, ...options })(fileOf(bytes), signal);
   const text = (await written(reading.pieces(signal))).trim().replace(/[^\S\n]*\n\s*\n\s*/gu, '\n\n');
   return { text, about: reading.about };
 }
@@ -177,15 +177,9 @@ describe('a Word document', () => {
   });
 
   it('that is locked, or is no archive, says what it is', async () => {
-    const opened = readerFor('x.docx', 'docx', PLAIN).open(
-      fileOf(Buffer.from('d0cf11e0a1b11ae1', 'hex')),
-      signal,
-    );
+    const opened = readerFor('x.docx', 'docx', PLAIN)(fileOf(Buffer.from('d0cf11e0a1b11ae1', 'hex')), signal);
     await expect(opened).rejects.toThrow(/it is an old Word document \(\.doc\), or one that is locked/);
-    const page = readerFor('x.epub', 'epub', PLAIN).open(
-      fileOf(Buffer.from('<!doctype html><p>Sign in')),
-      signal,
-    );
+    const page = readerFor('x.epub', 'epub', PLAIN)(fileOf(Buffer.from('<!doctype html><p>Sign in')), signal);
     await expect(page).rejects.toThrow(/it is HTML/);
   });
 

@@ -98,7 +98,7 @@ function countedFile(text: string) {
 
 test('A file whose first bytes were looked at is not left open.', async () => {
   const { file, source } = countedFile('Some words.');
-  const reading = await byContent.open(source, signal);
+  const reading = await byContent(source, signal);
   expect(file.open).toBe(0);
   expect(await written(reading.pieces(signal))).toBe('Some words.');
   expect(file.open).toBe(0);
@@ -110,7 +110,7 @@ test('A file in stdin stays open for the text after its first bytes were looked 
   writeFileSync(path, text);
   const fd = openSync(path, 'r');
   const stream = createReadStream('', { fd, autoClose: false });
-  const reading = await byContent.open(stdinSource(stream), signal);
+  const reading = await byContent(stdinSource(stream), signal);
   for (let turn = 0; turn < 3; turn += 1) expect(await written(reading.pieces(signal))).toBe(text);
   closeSync(fd);
 });

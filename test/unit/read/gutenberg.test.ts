@@ -6,7 +6,7 @@ import { cutInto, fileOf, PLAIN, pipe, signal, written } from './spoken.ts';
 async function read(text: string, kind: InputKind, { readsAll = false, size = text.length } = {}) {
   const remarks = new Set<string>();
   const reader = readerFor('', kind, { ...PLAIN, readsAll, hasChapters: true });
-  const reading = await reader.open(pipe(cutInto(size, text)), signal);
+  const reading = await reader(pipe(cutInto(size, text)), signal);
   const read = reading.pieces(signal, { onRemark: (remark) => remarks.add(remark) });
   const spoken = (await written(read)).trim().replace(/\s*\n\s*\n\s*/gu, '\n\n');
   return { spoken, remarks: [...remarks] };
@@ -179,7 +179,7 @@ CHAPTER I
 ${TOLD}
 `;
     const reader = readerFor('', 'text', PLAIN);
-    const reading = await reader.open(fileOf(text), signal);
+    const reading = await reader(fileOf(text), signal);
     const lines = [];
     for await (const piece of reading.pieces(signal))
       if (piece.kind === 'text' && piece.text.includes('CHAPTER')) lines.push(piece.place.line);

@@ -266,7 +266,7 @@ describe('pages', () => {
 /** The text, with "§" and the line for a change of scene. */
 async function readScenes(pieces: readonly string[]): Promise<string> {
   const all: string[] = [];
-  const reading = await plain.open(pipe(pieces), signal);
+  const reading = await plain(pipe(pieces), signal);
   for await (const piece of reading.pieces(signal)) {
     if (piece.kind === 'text') all.push(piece.text);
     if (piece.kind === 'scene') all.push('§');

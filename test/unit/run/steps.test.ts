@@ -12,10 +12,7 @@ import { silent } from '../../support/speaker.ts';
 const { signal } = new AbortController();
 const lexicon = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometres', name: 'names.txt' }]);
 
-const markdown: Reader = {
-  kind: 'markdown',
-  open: (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until),
-};
+const markdown: Reader = (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until);
 
 type Way = Pick<TextPlan, 'stages'> & { readonly reader: Reader };
 

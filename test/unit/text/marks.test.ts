@@ -137,7 +137,7 @@ describe('the titles that readers make', () => {
     const marks = new Marks({ source: '' });
     const { signal } = new AbortController();
     const options = { code: 'read', footnotes: 'read', hasChapters: true, speaksTitles: true } as const;
-    const reading = await readerFor('', 'markdown', options as never).open(wordsSource(words), signal);
+    const reading = await readerFor('', 'markdown', options as never)(wordsSource(words), signal);
     const place = marks.place();
     const all: Piece[] = [];
     for await (const piece of reading.pieces(signal, { filter: marks.lift() }))

@@ -14,10 +14,8 @@ import { answer, tokens } from '../run/answer-of.ts';
 
 const { signal } = new AbortController();
 
-const markdown = {
-  ...plain,
-  open: (source, until) => openMarkdown(source, { code: 'announce', footnotes: 'read' }, until),
-} satisfies Reader;
+const markdown: Reader = (source, until) =>
+  openMarkdown(source, { code: 'announce', footnotes: 'read' }, until);
 
 /** What is spoken of a pipe, each with what stands at its place in the input. */
 async function placed(pieces: readonly string[], reader: Reader, filter?: TextPlan['filter']) {
