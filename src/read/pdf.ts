@@ -26,8 +26,6 @@ const INSTALL =
 export async function openPdf(source: Source, options: ReadOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
   const { host } = options;
-  if (!host)
-    throw usageError(`${name} is not text: it is a PDF`, 'convert it first: `pdftotext FILE - | tts`');
   const program = await findProgram('pdftotext', host);
   if (program === undefined)
     throw usageError(`cannot read ${name}: it is a PDF, and pdftotext is not installed`, INSTALL);

@@ -10,6 +10,8 @@ import type { InputKind, Reader, Reading, ReadOptions, Source } from './reading.
 interface ReaderRow {
   /** Which headings begin chapters, if they are wanted. `of all levels`: counted first if the text can be read again. */
   readonly hasHeadings?: 'of chapters' | 'of all levels';
+  /** True for bytes that are not characters, so that words cannot be of this kind. */
+  readonly isBinary?: true;
   readonly open: (source: Source, options: ReadOptions, signal: AbortSignal) => Promise<Reading>;
 }
 
@@ -24,16 +26,17 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./html.ts')).openHtml(...text),
   },
-  epub: { open: async (...text) => (await import('./epub.ts')).openEpub(...text) },
+  epub: { isBinary: true, open: async (...text) => (await import('./epub.ts')).openEpub(...text) },
   docx: {
     hasHeadings: 'of all levels',
+    isBinary: true,
     open: async (...text) => (await import('./docx.ts')).openDocx(...text),
   },
   fb2: {
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./fb2.ts')).openFb2(...text),
   },
-  pdf: { open: async (...text) => (await import('./pdf.ts')).openPdf(...text) },
+  pdf: { isBinary: true, open: async (...text) => (await import('./pdf.ts')).openPdf(...text) },
   subtitles: { open: async (...text) => (await import('./cues.ts')).openCues(...text) },
 };
 
@@ -70,9 +73,11 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
 
 /** Adds chapters from headings, and drops chapter titles that are not spoken. */
 function openAs(kind: InputKind): ReaderRow['open'] {
-  const { open, hasHeadings } = READERS[kind];
+  const { open, hasHeadings, isBinary } = READERS[kind];
   return async (source, options, signal) => {
     const { hasChapters, speaksTitles, isTimed } = options;
+    if (isBinary && source.words !== undefined)
+      throw usageError(`--format ${kind} is for files, not for words`, 'name a file, or leave --format out');
     if (isTimed && kind !== 'subtitles') throw notTimed(source);
     const makesChapters = hasHeadings && hasChapters;
     if (!makesChapters && speaksTitles) return open(source, options, signal);
@@ -91,7 +96,7 @@ function openAs(kind: InputKind): ReaderRow['open'] {
 
 function notTimed({ name }: Source): TtsError {
   return usageError(
-    `--fit needs the times of subtitles, and ${name === '' ? 'words have' : `${labelOf(name)} has`} none`,
+    `--fit needs the times of subtitles, and ${labelOf(name)} has none`,
     'give -f FILE with an SRT, WebVTT or ASS file, or leave --fit out',
   );
 }

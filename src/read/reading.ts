@@ -44,8 +44,8 @@ export interface ReadOptions {
   readonly isTimed: boolean;
   /** True to speak also the sounds that subtitles describe. */
   readonly speaksSounds: boolean;
-  /** Where to find the program that reads PDFs; without it, none is started. */
-  readonly host?: ProgramHost | undefined;
+  /** Where to find the program that reads PDFs. */
+  readonly host: ProgramHost;
 }
 
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters' | 'readsNotes'>;

@@ -22,7 +22,7 @@ function wantsChapters({ chapters, split, titles, pauses, output, encode }: Sett
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);
 }
 
-export function readerOf(name: string, settings: Settings, host?: ProgramHost): Reader {
+export function readerOf(name: string, settings: Settings, host: ProgramHost): Reader {
   const { format, code, math, footnotes, ruby, all, titles, fit, sounds } = settings;
   return readerFor(name, format.value, {
     code: code.value,
@@ -51,8 +51,9 @@ export function sourcesOf(
   const timeoutMs = inputTimeout && inputTimeout.value * 1000;
   const open = (name: string) =>
     name === '-' ? stdinSource(echoed ?? stdin.stream, timeoutMs) : fileSource(name, cwd, timeoutMs);
-  if (words.length > 0) return [{ source: wordsSource(words.join(' ')), reader: readerOf('', settings) }];
-  return files.map((name) => ({ source: open(name), reader: readerOf(name, settings, { env, platform }) }));
+  const reader = (name: string) => readerOf(name, settings, { env, platform });
+  if (words.length > 0) return [{ source: wordsSource(words.join(' ')), reader: reader('') }];
+  return files.map((name) => ({ source: open(name), reader: reader(name) }));
 }
 
 /** @returns a stage before the reader that removes thoughts and tool calls from a model's answer */

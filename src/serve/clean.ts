@@ -29,7 +29,7 @@ export async function readingOf(settings: Settings, context: RunContext): Promis
     );
   const all = withAssistant(settings);
   const { stages } = await replacementsOf(all, context);
-  const how = { stages, filter: await answerFilterOf(all), reader: readerOf('', all) };
+  const how = { stages, filter: await answerFilterOf(all), reader: readerOf('', all, context.host) };
   return { ...how, cleaned: (text, signal) => cleaned(text, how, signal) };
 }
 

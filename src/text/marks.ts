@@ -314,7 +314,7 @@ function fault(what: string, hint: string): Mark {
 
 /** Writes `play.txt, line 3, column 5`. */
 export function placeText({ source, line, column }: Place): string {
-  const name = source === '' ? 'the text' : visible(labelOf(source));
+  const name = visible(labelOf(source));
   return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
 }
 

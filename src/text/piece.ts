@@ -21,6 +21,7 @@ export interface PlaceInBook {
 
 /** Returns the name of a source for messages. */
 export function labelOf(source: string): string {
+  if (source === '') return 'the text';
   return source === '-' ? 'stdin' : source;
 }
 

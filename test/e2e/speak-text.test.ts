@@ -156,6 +156,8 @@ describe('the text', () => {
   });
 
   it('that cannot be read is refused, with its name', async () => {
+    await refused([['hi', '--format', 'pdf']], /--format pdf is for files, not for words\nhint: name a file/);
+    await refused([['hi', '--format', 'subtitles']], /tts: the text has no cues/);
     await refused(
       [['-f', 'missing.txt']],
       /missing\.txt: there is no such file\nhint: check the name of the file/,

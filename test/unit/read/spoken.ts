@@ -19,6 +19,7 @@ export const PLAIN: ReadOptions = {
   speaksTitles: true,
   isTimed: false,
   speaksSounds: false,
+  host: { env: {}, platform: 'linux' },
 };
 
 /** Pieces as a text; a chapter is its title in braces, with its level. */
