@@ -111,6 +111,9 @@ export class Unspoken implements Stage<string, string> {
 
   *push(text: string): Generator<string> {
     this.#held += text;
+    // Reading a long call again with each of its words would take quadratic time.
+    const fresh = this.#held.slice(-text.length - LONGEST_CLOSING);
+    if (this.#awaitsCall && this.#held.length < LONGEST_CALL && !/[`~]/u.test(fresh)) return;
     yield* this.#pass(false);
     if (this.#isLive) yield* this.#kept?.splice(0) ?? [];
   }

@@ -341,6 +341,10 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'digits, as an assistant writes': many('1', (text) => push(text, new Unspoken(), text.length)),
   'thoughts of an assistant': many('<think>x</think>', (text) => push(text, new Unspoken(), text.length)),
   'blocks that an assistant leaves open': many('```json\n', (text) => push(text, new Unspoken())),
+  'a call, as an assistant writes': many('{"a": [1, 2]},\n', (text) => push(text, new Unspoken(), 64), [
+    '```json\n',
+    '',
+  ]),
   'tildes, as an assistant writes': many('~', (text) => push(text, new Unspoken(), text.length)),
   'blanks in code, as an assistant writes': many(' ', (text) => {
     const stage = new Unspoken();
