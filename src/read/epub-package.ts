@@ -259,7 +259,7 @@ function* linesOf(list: Element, base: string, level: number): Generator<Entry> 
   for (const line of list.children.filter(({ name }) => name === 'li')) {
     const link = line.children.find(({ name }) => name === 'a') ?? linkOutsideLists(line);
     const target = link?.attributes.href === undefined ? undefined : resolved(base, link.attributes.href);
-    if (link && target) yield { title: labelOf(link), level, ...target };
+    if (link && target) yield { title: titleOf(link), level, ...target };
     for (const inner of line.children.filter(({ name }) => name === 'ol'))
       yield* linesOf(inner, base, level + 1);
   }
@@ -273,7 +273,7 @@ function linkOutsideLists({ children }: Element): Element | undefined {
   return undefined;
 }
 
-function labelOf(link: Element): string | undefined {
+function titleOf(link: Element): string | undefined {
   const picture = firstIn(link, 'img');
   const title = plainText(link) || picture?.attributes.alt?.trim() || link.attributes.title?.trim();
   return title || undefined;

@@ -40,10 +40,10 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
     book: { name, location },
     async *pieces(until, how) {
       const read = (said?: PieceOptions) => {
-        const frame = options.readsAll ? undefined : markupBook(said?.onRemark ?? (() => {}));
-        const book = { source: source.name, location, options, frame, language: about.language };
+        const gutenberg = options.readsAll ? undefined : markupBook(said?.onRemark ?? (() => {}));
+        const book = { source: source.name, location, options, gutenberg, language: about.language };
         const text = piecesOf(plan, book, until, said);
-        return frame ? through(text, frame) : text;
+        return gutenberg ? through(text, gutenberg) : text;
       };
       const isDivided = plan.contents.source !== 'headings';
       yield* isDivided ? read(how) : through(read(how), new HeadingChapters(await chapterLevelOf(read())));
@@ -111,7 +111,7 @@ interface Book {
   readonly location: Location;
   readonly options: HtmlOptions;
   /** Leaves out what Project Gutenberg adds to a text. */
-  readonly frame: MarkupBook | undefined;
+  readonly gutenberg: MarkupBook | undefined;
   /** The language of the book as a whole. */
   readonly language: string | undefined;
 }
@@ -198,7 +198,7 @@ class BookText {
   #open = new Map<string, ChapterStart>();
 
   constructor(
-    { source, options, frame, language }: Book,
+    { source, options, gutenberg, language }: Book,
     contents: Contents,
     languageMark: PieceOptions['languageMark'],
   ) {
@@ -209,7 +209,7 @@ class BookText {
       languageMark,
       language,
       leavesOut: (element, attributes, meanings) => {
-        if (frame?.leavesOut(attributes)) return true;
+        if (gutenberg?.leavesOut(attributes)) return true;
         const kind = meanings.find((meaning) => LEFT_OUT_PARTS.has(meaning));
         const part = options.readsAll || kind === undefined ? undefined : LEFT_OUT_PARTS.get(kind);
         if (part !== undefined) this.leftOut.add(part);

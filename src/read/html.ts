@@ -29,9 +29,9 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
         found ?? (await notesIn(keeping(through(bytes(until), decoder), fromPipe), name, options));
       const characters = again ? through(again(until), decoder) : chained(fromPipe);
       const notes = index.of('', new Set());
-      const book = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
-      const page = new Page(source.name, options, { notes, book, languageMark });
-      const stage = book ? inTurn(page, book) : page;
+      const gutenberg = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
+      const page = new Page(source.name, options, { notes, gutenberg, languageMark });
+      const stage = gutenberg ? inTurn(page, gutenberg) : page;
       yield* through(characters, behind(filter, stage));
       const remarks = [...page.remarks, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)];
       for (const remark of remarks) if (remark !== undefined) onRemark?.(remark);
@@ -76,22 +76,22 @@ export class Page {
   #leavesOutMost = false;
   #hasText = false;
 
-  /** @param found `notes` found in a first reading of the page; `book` leaves out what surrounds the text of a book */
+  /** @param found `notes` found in a first reading of the page; `gutenberg` leaves out what Project Gutenberg adds to a text */
   constructor(
     name: string,
     options: HtmlOptions,
     {
       notes,
-      book,
+      gutenberg,
       languageMark,
-    }: Pick<Rules, 'notes' | 'languageMark'> & { readonly book?: MarkupBook | undefined } = {},
+    }: Pick<Rules, 'notes' | 'languageMark'> & { readonly gutenberg?: MarkupBook | undefined } = {},
   ) {
     const regions = this.#regions;
     const blocks = new Blocks(options, {
       notes,
       languageMark,
       leavesOut: (_name, attributes) =>
-        (!options.readsAll && isContentsLine(attributes)) || book?.leavesOut(attributes) === true,
+        (!options.readsAll && isContentsLine(attributes)) || gutenberg?.leavesOut(attributes) === true,
       place: () => {
         const place: Place = { source: name, line: this.#markup.line };
         this.#regionAt.set(place, regions.current);

@@ -56,7 +56,7 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
       for (const { chapter, text: part } of chapters) {
         until.throwIfAborted();
         if (chapter) yield chapter;
-        const all = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
+        const all = inTurn(prose(facts, { hasChapters: false }), new Lines(source.name));
         const lines = options.readsAll ? all : inTurn(new ContentsLines(onRemark), all);
         for await (const piece of through(singleItem(part), behind(filter, lines))) yield withoutLine(piece);
       }

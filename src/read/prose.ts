@@ -6,7 +6,10 @@ import { isPageNumber, LINE_NUMBER, type TextFacts } from './prose-facts.ts';
 import type { PlainOptions } from './reading.ts';
 
 /** Reads plain text like a book. The number of line breaks stays the same. */
-export function prose(facts: TextFacts, { hasChapters }: PlainOptions): Stage<string, string> {
+export function prose(
+  facts: TextFacts,
+  { hasChapters }: Pick<PlainOptions, 'hasChapters'>,
+): Stage<string, string> {
   return inTurn(new Pages(facts, hasChapters), new ProseStage(facts));
 }
 

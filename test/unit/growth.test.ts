@@ -553,7 +553,7 @@ describe('the work', () => {
 
 const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   text: () => after(segmenter() as Stage<Piece, unknown>),
-  prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true, readsNotes: false }),
+  prose: () => prose(new TextFacts(), { hasChapters: true }),
   Markdown: markdown,
   'a web page': () =>
     new Page('a', { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false }),
