@@ -143,7 +143,7 @@ const NUMBER =
 
 /** True for the title of a chapter that is only its number: `IV`, `Chapter 4`, `PART THE FIRST`. */
 export function isNumbered(title: string): boolean {
-  const text = title.replace(/[\s.:)\]—–-]+$/u, '').replace(/^[[(\s—–-]+/u, '');
+  const text = title.replace(/(?<![\s.:)\]—–-])[\s.:)\]—–-]+$/u, '').replace(/^[[(\s—–-]+/u, '');
   return (
     NUMBER.test(text.replace(UNIT, '')) ||
     /^第?[\d〇一二三四五六七八九十百]{1,4}[章回部話话编編節节]?$/u.test(text)

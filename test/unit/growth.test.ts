@@ -269,6 +269,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   ]),
   'sections of a FictionBook': many('<section><title><p>I</p></title><p>a</p></section>', readFb2),
   'lines of a title of a FictionBook': many('<p>a</p>', readFb2, ['<title>', '</title>']),
+  'white space in a title of a FictionBook': many(' ', readFb2, ['<title><p>a', 'x</p></title>']),
   'signs of a FictionBook': many('&lt;', readFb2, ['<p>', '</p>']),
   'an outline of one page of a PDF': numbered(
     (at) => `line ${at}\n`,
