@@ -1,16 +1,7 @@
 import { parse } from 'node:path';
 import { type TtsError, usageError } from '../kit/error.ts';
 import type { UnspokenOptions } from '../read/assistant.ts';
-import {
-  type About,
-  type BookFile,
-  type Item,
-  ItemStage,
-  type PieceOptions,
-  type Reader,
-  type Reading,
-  type Source,
-} from '../read/reading.ts';
+import type { About, BookFile, PieceOptions, Reader, Reading, Source } from '../read/reading.ts';
 import { nothingToSay, Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
 import { Cutter, type Pace } from '../text/cut.ts';
@@ -229,6 +220,51 @@ export class RunText {
     const { chapters } = this.#plan;
     const inStep = new ItemStage(this.#readings.length === 1);
     return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
+  }
+}
+
+/** What the readings of a run yield: pieces, or characters that are still to be read in step with their writer. */
+type Item =
+  | Piece
+  | { readonly kind: 'characters'; readonly text: string; readonly stage: Stage<string, Piece> }
+  | { readonly kind: 'end' };
+
+/** Reads characters, and omits the source's name from the places if there is only one source. */
+class ItemStage implements Stage<Item, Piece> {
+  readonly #isOnly: boolean;
+  #stage: Stage<string, Piece> | undefined;
+
+  constructor(isOnly: boolean) {
+    this.#isOnly = isOnly;
+  }
+
+  get isHolding(): boolean {
+    return this.#stage?.isHolding ?? false;
+  }
+
+  *push(item: Item): Generator<Piece> {
+    if (item.kind === 'characters') {
+      this.#stage = item.stage;
+      yield* this.#placed(item.stage.push(item.text));
+    } else if (item.kind === 'end') {
+      yield* this.#placed(this.#stage?.end() ?? []);
+      this.#stage = undefined;
+    } else yield* this.#placed([item]);
+  }
+
+  *flush(idle: number): Generator<Piece> {
+    yield* this.#placed(this.#stage?.flush?.(idle) ?? []);
+  }
+
+  end(): readonly Piece[] {
+    return [];
+  }
+
+  *#placed(pieces: Iterable<Piece>): Generator<Piece> {
+    for (const piece of pieces)
+      yield this.#isOnly && piece.kind === 'text'
+        ? { ...piece, place: { ...piece.place, source: '' } }
+        : piece;
   }
 }
 
