@@ -48,14 +48,14 @@ function isDoubtful(text: string): boolean {
 }
 
 const LOOKAROUND = 80;
-const PAIRS = ['()', '[]', '“”', '«»', '„“'] as const;
+/** The signs of each kind of quote. Languages differ in which sign opens: “…”, „…“, „…”, ”…”, «…», »…«. */
+const QUOTES = [/"/g, /[“”„]/g, /[«»]/g] as const;
 
 /** True if a quote or bracket is open at the end of the text. */
 function isOpen(text: string): boolean {
-  const count = (sign: string) => text.split(sign).length - 1;
-  return (
-    count('"') % 2 === 1 || PAIRS.some(([opening = '', closing = '']) => count(opening) > count(closing))
-  );
+  const count = (signs: RegExp) => text.match(signs)?.length ?? 0;
+  const isQuoteOpen = QUOTES.some((signs) => count(signs) % 2 === 1);
+  return isQuoteOpen || count(/\(/g) > count(/\)/g) || count(/\[/g) > count(/\]/g);
 }
 
 function finishedLength(text: string): number {

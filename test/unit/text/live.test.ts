@@ -201,6 +201,9 @@ test.each([
   ['It is over there.', 700],
   ['Is it over there?', 700],
   ['Three sentences. Two of them whole. The last', 700],
+  ['Er sagte „Hallo“ und ging.', 700],
+  ['Powiedział „Cześć” i wyszedł.', 700],
+  ['Hun sagde »Hej« og gik.', 700],
 ])('A sentence with its mark is complete after half a second: %j', async (text, milliseconds) => {
   useMovedClock();
   expect((await spokenAfter(text, milliseconds)).length).toBeGreaterThan(0);
@@ -213,6 +216,7 @@ test.each([
   'She said: “It is over.',
   'See (it is there.',
   'He said "no.',
+  'Er sagte: „Nein.',
 ])('A full stop in a number, a name or open marks waits two seconds: %j', async (text) => {
   useMovedClock();
   expect((await spokenAfter(text, 1800)).join(' ')).not.toContain(text.slice(-4));
