@@ -153,5 +153,5 @@ function portableRuntime({ createOfflineTts, readWave }: Portable): Runtime {
   };
 }
 
+// After the last order, the texts that are still spoken keep the process alive.
 for await (const order of readFrames<Order>(orders)) void execute(order);
-reports.end();

@@ -221,8 +221,9 @@ const FAKE = `
   const tts = {
     sampleRate: 16000,
     numSpeakers: 3,
-    generateAsync: async ({ generationConfig, onProgress }) => {
+    generateAsync: async ({ text, generationConfig, onProgress }) => {
       told(generationConfig ?? {});
+      if (text === 'Slow.') await new Promise((resolve) => setTimeout(resolve, 500));
       onProgress({ samples: new Float32Array(400) });
     },
   };
@@ -236,7 +237,7 @@ async function speakWithPackageIn(folder: string, box: Sandbox, args: string) {
     cpSync(`${root}/${part}`, `${installed}/${part}`, { recursive: true, dereference: true });
   box.file(`${folder}/sherpa-onnx-node/index.js`, FAKE);
   const env = { TOLD: box.path('told'), NODE_PATH: box.path('node-path') };
-  const run = await box.shell(`'${node}' '${installed}/bin/tts.cjs' hi ${OUT.join(' ')} ${args}`, { env });
+  const run = await box.shell(`'${node}' '${installed}/bin/tts.cjs' ${OUT.join(' ')} ${args}`, { env });
   const lines = existsSync(env.TOLD) ? box.read('told').toString().trim().split('\n') : [];
   return { run, told: lines.map((each) => JSON.parse(each)) };
 }
@@ -256,7 +257,7 @@ describe('the package sherpa-onnx-node', () => {
     const { run, told } = await speakWithPackageIn(
       'lib/node_modules',
       box,
-      '--engine Žofie/voice -s bm_george',
+      'hi --engine Žofie/voice -s bm_george',
     );
     expect(run).toMatchObject({ status: 0 });
     expect(told.findLast((line) => line.kokoro?.lexicon === 'lexicon-gb-en.txt')).toMatchObject({
@@ -266,10 +267,22 @@ describe('the package sherpa-onnx-node', () => {
     expect(told.at(-1)).toMatchObject({ sid: 1, speed: 1, extra: { lang: 'en-gb-x-rp' } });
   });
 
+  it('speaks all that was asked for before its process is replaced by another one', async () => {
+    const box = boxWithVoice();
+    writeUserConfig(box, { engines: { mine: { model: box.path('voice'), concurrency: 2 } } });
+    const sentences = Array.from({ length: 510 }, (_, at) => (at === 499 ? 'Slow.' : `Go ${at}.`));
+    box.file('long.txt', sentences.join(' '));
+    const args = '-f long.txt --max-chars 8 --engine mine';
+    const { run, told } = await speakWithPackageIn('lib/node_modules', box, args);
+    expect(run).toMatchObject({ status: 0 });
+    expect(told.filter(({ cwd }) => cwd)).toHaveLength(2);
+    expect(framesIn(box)).toBeGreaterThanOrEqual(400 * sentences.length);
+  });
+
   it.each(['../.node_modules', '../node_modules', 'node_modules', 'node-path'])(
     'is not taken from elsewhere, and the error says how to install it: %s',
     async (folder) => {
-      const { run, told } = await speakWithPackageIn(folder, boxWithVoice(), '--engine ./voice');
+      const { run, told } = await speakWithPackageIn(folder, boxWithVoice(), 'hi --engine ./voice');
       expectFailure(run, 7, /needs the package sherpa-onnx-node: npm install -g sherpa-onnx-node\n/);
       expect(told).toEqual([]);
     },
