@@ -70,7 +70,8 @@ type SendOnce<T> = (task: T, rate: { sampleRate: number }) => AsyncIterable<Int1
 export class CheckedSpeech<T extends Task> {
   readonly #name: string;
   readonly #once: SendOnce<T>;
-  readonly #paces = new Map<SourceVoice, VoicePace>();
+  /** By voice and speed, which some engines ignore. */
+  readonly #paces = new Map<string, VoicePace>();
 
   /**
    * @param name the name of the engine, for messages
@@ -83,7 +84,7 @@ export class CheckedSpeech<T extends Task> {
 
   /** @throws EngineError if the parts do not fit either, or if sound that was already passed on turns out to be too long */
   async *speak(task: T): AsyncGenerator<Int16Array> {
-    const pace = this.#paceOf(task.voice);
+    const pace = this.#paceOf(task);
     const wasUnknown = !pace.isKnown;
     const heard = yield* this.#listen(task);
     const { text, seconds, misfit } = heard;
@@ -105,7 +106,7 @@ export class CheckedSpeech<T extends Task> {
    */
   async *#listen(task: T): AsyncGenerator<Int16Array, CheckedSound> {
     const { text, speed, isWhole = false } = task;
-    const pace = this.#paceOf(task.voice);
+    const pace = this.#paceOf(task);
     const enough = pace.secondsOfWhole(text) / Math.max(1, speed);
     const most = pace.mostSecondsOf(text) / Math.min(1, speed);
     const sound = new IncomingSound(task, enough, most);
@@ -148,7 +149,7 @@ export class CheckedSpeech<T extends Task> {
   }
 
   async #part(task: T, whole: FaultySound, isDividable: boolean): Promise<Spoken> {
-    const pace = this.#paceOf(task.voice);
+    const pace = this.#paceOf(task);
     const { asked = whole } = whole;
     const part = await this.#heard(task);
     const isCut = whole.misfit === 'short' && Math.abs(part.seconds / whole.seconds - 1) <= SAME_LENGTH;
@@ -165,7 +166,7 @@ export class CheckedSpeech<T extends Task> {
 
   /** Compares a sound that seems too short with that of its parts, and returns the complete one. */
   #completeOf(task: T, whole: FaultySound, parts: Spoken): Spoken {
-    const pace = this.#paceOf(task.voice);
+    const pace = this.#paceOf(task);
     const least = leastSecondsOf(whole.text);
     if (whole.isCut || parts.seconds > LONGER_IN_PARTS * whole.seconds + EXTRA_SILENCE)
       pace.learnLimit(whole.seconds);
@@ -177,14 +178,15 @@ export class CheckedSpeech<T extends Task> {
     return parts;
   }
 
-  #paceOf(voice: SourceVoice): VoicePace {
-    const pace = this.#paces.get(voice) ?? new VoicePace();
-    this.#paces.set(voice, pace);
+  #paceOf({ voice: { name }, speed }: T): VoicePace {
+    const key = `${speed} ${name}`;
+    const pace = this.#paces.get(key) ?? new VoicePace();
+    this.#paces.set(key, pace);
     return pace;
   }
 
   #report(task: T, sound: Omit<Spoken, 'samples'>, misfit: SoundFault, how: CutManner): void {
-    task.onCut?.(this.#misfitError(sound, misfit, this.#paceOf(task.voice)).message, how);
+    task.onCut?.(this.#misfitError(sound, misfit, this.#paceOf(task)).message, how);
   }
 
   /** The error is final: the engine was already asked more than once, or does the same each time. */
@@ -261,7 +263,7 @@ interface EarlyText {
   readonly onMisfit: (fault: SoundFault) => void;
 }
 
-/** The pace of a voice, learned from its sounds: seconds of sound per second expected of a usual voice, so 2 is slow. */
+/** The pace of a voice at one speed: seconds of its sound per second expected of a usual voice, so 2 is slow. */
 class VoicePace {
   readonly #paces: number[] = [];
   /** Texts spoken before the pace was known, which are checked again with each new sample. */

@@ -229,6 +229,17 @@ describe('a sound that is too short for its text', () => {
     expect(talk.asked.length).toBe(asked + 1);
   });
 
+  it('is judged by the pace of the voice at the same speed', async () => {
+    const talk = sectionOf((some, signal, number) =>
+      speaking(number > 3 ? USUAL : 2 * USUAL)(some, signal, number),
+    );
+    const sentence = SENTENCE.repeat(2).trim();
+    for (let time = 0; time < 3; time += 1)
+      await framesOf(utter(talk, sentence, { style: { ...PLAIN, rate: 0.5 } }));
+    expect(await framesOf(utter(talk, sentence))).toBe(sentence.length * USUAL);
+    expect(talk.asked).toHaveLength(4);
+  });
+
   it.each([
     ['all of it at once', speaking(USUAL, 20)],
     ['nearly nothing', speaking(1)],
