@@ -156,7 +156,9 @@ export class ExternalEngine implements Engine {
     for await (const piece of samples) {
       frames += piece.length;
       if (frames > limit * sampleRate)
-        throw this.#failed(`sent more than ${limit} s of sound for "${printable(text.slice(0, 60))}"`);
+        throw this.#failed(
+          `sent more than ${Math.round(limit)} s of sound for "${printable(text.slice(0, 60))}"`,
+        );
       yield piece;
     }
     if (frames === 0) throw this.#failed(`sent no sound for "${printable(text.slice(0, 60))}"`);

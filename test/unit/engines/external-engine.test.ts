@@ -128,11 +128,12 @@ function endless(frames: number): { readonly speak: Speak; readonly taken: () =>
 
 describe('the sound of an engine', () => {
   it.each([
-    ['Hi', 12],
-    ['x'.repeat(90), 100],
-  ])('has at most one second for each character and ten more: %s', async (text, seconds) => {
+    ['Hi', 12, 1],
+    ['x'.repeat(90), 100, 1],
+    ['Hi', 13, 0.9],
+  ])('has at most one second for each character and ten more: %s, %i s', async (text, seconds, rate) => {
     const talk = sectionOf(endless(RATE / 2).speak);
-    const failed = framesOf(utter(talk, text));
+    const failed = framesOf(utter(talk, text, { style: { ...PLAIN, rate } }));
     await expect(failed).rejects.toMatchObject({ name: 'EngineError', kind: 'failed' });
     await expect(failed).rejects.toThrow(
       `mine sent more than ${seconds} s of sound for "${text.slice(0, 60)}"`,
