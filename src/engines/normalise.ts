@@ -78,7 +78,6 @@ const GREEK_LETTER = pattern`(?<!\p{Script=Greek}|\p{Script=Greek}{2}\s)\p{Scrip
 const SIGNS: readonly Rule[] = [
   [/°\s?C\b/gu, ' degrees Celsius '],
   [/°\s?F\b/gu, ' degrees Fahrenheit '],
-  [/℃/gu, ' degrees Celsius '],
   [/℉/gu, ' degrees Fahrenheit '],
   [/[°˚]/gu, ' degrees '],
   [/§§?/gu, ' section '],
@@ -101,9 +100,6 @@ const SIGNS: readonly Rule[] = [
   [/≤/gu, ' at most '],
   [/≥/gu, ' at least '],
   [/[→⇒]/gu, ' to '],
-  // Only between values: elsewhere it may be a bracket or a quotation mark.
-  [/(?<=(?:\d|(?<!\S)[a-z])\s?)>\s?(?=\d)/giu, ' is greater than '],
-  [/(?<=(?:\d|(?<!\S)[a-z])\s?)<\s?(?=\d)/giu, ' is less than '],
   [/©/gu, ' copyright '],
   [/∑/gu, ' sum of '],
   [/∫/gu, ' integral of '],

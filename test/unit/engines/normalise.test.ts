@@ -23,7 +23,7 @@ describe('normalise', () => {
     ['3×4', '3 times 4'],
     ['5,00,000 or 12,34,567 of 1,999 and 500,000', '500,000 or 1,234,567 of 1,999 and 500,000'],
     ['at 00:30, 0:05 and 12:00:30', "at 0 30, 0 05 and 12 o'clock and 30 seconds"],
-    ['5 > 3, x < 4, <b>5</b>', '5 is greater than 3, x is less than 4, <b>5</b>'],
+    ['5 > 3, x < 4, <b>5</b>, <h1>6</h1>', '5 is greater than 3, x is less than 4, <b>5</b>, <h1>6</h1>'],
     ['© 2026', 'copyright 2026'],
     ['5 Ω or 5 \u2126', '5 ohms or 5 ohms'],
     ['ｆｕｌｌ 𝐛𝐨𝐥𝐝', 'full bold'],
