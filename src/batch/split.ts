@@ -1,7 +1,7 @@
 import { usageError } from '../kit/error.ts';
 import type { Heading } from '../text/piece.ts';
 import type { Segment, Silence } from '../text/segment.ts';
-import { countCodePoints } from '../text/unicode.ts';
+import { countCodePoints, segmenters } from '../text/unicode.ts';
 import { caseFolded, NameTemplate, RESERVED } from './plan.ts';
 import { type RowKey, type Shape, TextHash } from './row-key.ts';
 import type { TableRow } from './table.ts';
@@ -160,7 +160,7 @@ export function safeName(text: string, most: number): string {
 /** Cuts to a number of bytes, between grapheme clusters. */
 function cutTo(text: string, most: number): string {
   let kept = '';
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
+  for (const { segment } of segmenters.grapheme().segment(text)) {
     if (Buffer.byteLength(kept + segment) > most) break;
     kept += segment;
   }

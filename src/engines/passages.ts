@@ -1,7 +1,7 @@
 /** Cuts text into passages that a built-in voice speaks in one task. */
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { sentences } from '../text/sentences.ts';
-import { segmenterOf } from '../text/unicode.ts';
+import { segmenters } from '../text/unicode.ts';
 
 export interface Passage {
   readonly text: string;
@@ -122,9 +122,6 @@ const LONGEST_WORD = 60;
 /** Parts of a word for Intl.Segmenter, which takes quadratic time in V8 12 and earlier. */
 const WINDOW = /.{1,500}/gsu;
 
-const words = segmenterOf('word');
-const graphemes = segmenterOf('grapheme');
-
 /**
  * Splits text at white space, and long words into pieces.
  * @param mostSeconds the longest duration of a piece
@@ -145,11 +142,11 @@ function halved(word: string, mostSeconds: number): string[] {
 
 function cut(word: string): string[] {
   const windows = word.match(WINDOW) ?? [];
-  return windows.flatMap((window) => pack(wordPieces(window, words()).flatMap(shortened)));
+  return windows.flatMap((window) => pack(wordPieces(window, segmenters.word()).flatMap(shortened)));
 }
 
 function shortened(word: string): string[] {
-  return word.length <= LONGEST_WORD ? [word] : wordPieces(word, graphemes());
+  return word.length <= LONGEST_WORD ? [word] : wordPieces(word, segmenters.grapheme());
 }
 
 function wordPieces(text: string, segmenter: Intl.Segmenter): string[] {

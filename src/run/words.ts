@@ -5,7 +5,7 @@ import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { sharedTokens, type Token } from '../text/shared-tokens.ts';
-import { segmenterOf } from '../text/unicode.ts';
+import { segmenters } from '../text/unicode.ts';
 import { spokenLanguage } from '../voices/language.ts';
 import { Comparable } from '../voices/proof.ts';
 import type { Reference, TimedSound } from '../voices/timed-words.ts';
@@ -212,8 +212,6 @@ export type WordAt = Word & Moment;
 /** UTF-16 units. A longer word is taken for a script without spaces. */
 const LONGEST_WORD = 24;
 
-const segments = segmenterOf('word');
-
 /** Splits a text at white space, and scripts without spaces by the dictionaries of ICU. */
 export function wordsIn(text: string): Word[] {
   return [...text.matchAll(/\S{1,500}/gu)].flatMap(({ 0: word, index }) =>
@@ -225,7 +223,7 @@ export function wordsIn(text: string): Word[] {
 
 function divided(run: string, from: number): Word[] {
   const words: { text: string; at: number }[] = [];
-  for (const { segment, index, isWordLike } of segments().segment(run)) {
+  for (const { segment, index, isWordLike } of segmenters.word().segment(run)) {
     const last = words.at(-1);
     if (last && !isWordLike) last.text += segment;
     else words.push({ text: segment, at: from + index });

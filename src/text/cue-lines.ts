@@ -1,6 +1,6 @@
 /** Divides text into subtitle cues, and cues into lines. */
 import { sentences } from './sentences.ts';
-import { countCodePoints, lazy, segmenterOf, UNSPACED } from './unicode.ts';
+import { countCodePoints, lazy, segmenters, UNSPACED } from './unicode.ts';
 
 /** A cue has at most two lines of 42 columns, as is usual in broadcasting; a wide character takes two columns. */
 const LINE = 42;
@@ -160,7 +160,7 @@ const ENDS_NO_LINE = /[\p{Ps}\p{Pi}]$/u;
 /** Splits text without spaces into words, and words longer than a line into pieces. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
-  for (const { segment } of segmenterOf('word')().segment(text)) {
+  for (const { segment } of segmenters.word().segment(text)) {
     const before = pieces.at(-1);
     const belongs = before !== undefined && (BEGINS_NO_LINE.test(segment) || ENDS_NO_LINE.test(before));
     if (belongs && columnsOf(before + segment) <= LINE) pieces[pieces.length - 1] = before + segment;
@@ -175,7 +175,7 @@ function chopped(word: string): string[] {
   const most = Math.min(LINE, Math.ceil(columnsOf(word) / count) + 1);
   const pieces: string[] = [];
   let room = 0;
-  for (const { segment } of segmenterOf('grapheme')().segment(word)) {
+  for (const { segment } of segmenters.grapheme().segment(word)) {
     const columns = columnsOf(segment);
     if (columns > room) {
       pieces.push('');

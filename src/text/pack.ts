@@ -6,7 +6,7 @@ import {
   countCodePoints,
   invisibleSkipped,
   offsetOfCodePoint,
-  segmenterOf,
+  segmenters,
   withoutInvisible,
 } from './unicode.ts';
 
@@ -79,9 +79,6 @@ function lengthOf(text: string): number {
   return countCodePoints(cleaned(text));
 }
 
-const graphemes = segmenterOf('grapheme');
-const words = segmenterOf('word');
-
 /** Borders in this first share of the limit are not used: they would leave a fragment. */
 const EARLIEST = 0.25;
 /** UTF-16 units around a limit that are segmented into words, for scripts without spaces. */
@@ -100,7 +97,7 @@ function lastFittingBorder(text: string, max: number): number {
   const limit = offsetOf(text, max);
   const end = limit + spaceAt(text, limit);
   if (end === text.length) return end;
-  const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
+  const clusters = segmenters.grapheme().segment(text.slice(0, end + WORD_SIGHT));
   const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
   const fitting = text.slice(0, end);
   const good = [lastMatch(BLANK_LINE, fitting), lastMatch(CLAUSE_END, fitting), lastSpace(fitting)].find(
@@ -141,7 +138,7 @@ function lastSpace(text: string): number {
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;
-  for (const { index, isWordLike } of words().segment(text.slice(from, end + WORD_SIGHT))) {
+  for (const { index, isWordLike } of segmenters.word().segment(text.slice(from, end + WORD_SIGHT))) {
     if (from + index > end) break;
     if (isWordLike && index > 0) last = from + index;
   }
@@ -150,11 +147,12 @@ function lastWord(text: string, end: number): number {
 
 /** Returns the end of the last grapheme cluster that fits, or else of the first one. */
 function lastCluster(text: string, limit: number): number {
-  const near = graphemes().segment(text.slice(0, limit + WORD_SIGHT));
+  const near = segmenters.grapheme().segment(text.slice(0, limit + WORD_SIGHT));
   const before = near.containing(limit)?.index ?? 0;
   if (before > 0) return before;
   for (let seen = limit + WORD_SIGHT; ; seen *= 2) {
-    const first = graphemes().segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
+    const first =
+      segmenters.grapheme().segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
     if (first < seen || seen >= text.length) return first;
   }
 }

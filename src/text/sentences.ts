@@ -1,10 +1,8 @@
 import { lineBorders } from './lines.ts';
-import { EXTENDER, hasWord, lazy, segmenterOf } from './unicode.ts';
+import { EXTENDER, hasWord, lazy, segmenters } from './unicode.ts';
 
 /** UTF-16 units given to Intl.Segmenter at once: it takes 14 s for 600,000 (V8 12 and before). */
 const WINDOW = 1024;
-
-const segmenter = segmenterOf('sentence');
 
 /**
  * Splits a paragraph into sentences by UAX #29, corrected by {@link isSentenceBorder}; joined, they are the paragraph. Line
@@ -53,7 +51,9 @@ function* rawBorders(text: string): Generator<number> {
   let size = WINDOW;
   while (start < text.length) {
     const end = start + size;
-    const found = [...segmenter().segment(text.slice(start, end))].map(({ index }) => start + index);
+    const found = [...segmenters.sentence().segment(text.slice(start, end))].map(
+      ({ index }) => start + index,
+    );
     const inner = found.slice(1);
     yield* inner;
     if (end >= text.length) return;
