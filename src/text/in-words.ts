@@ -57,7 +57,11 @@ function applied(text: string, [pattern, words]: Rule): string {
     const start = at as number;
     const end = start + all.length;
     const [before, after] = [text.slice(Math.max(0, start - CONTEXT), start), text.slice(end, end + CONTEXT)];
-    return words({ all, before, after, groups }) ?? all;
+    const said = words({ all, before, after, groups });
+    if (said === undefined) return all;
+    // A letter may be next to digits, but not to words.
+    const gap = /\p{L}$/u.test(before) && /^\p{L}/u.test(said) ? ' ' : '';
+    return `${gap}${said}${/\p{L}$/u.test(said) && /^\p{L}/u.test(after) ? ' ' : ''}`;
   });
 }
 
@@ -461,19 +465,12 @@ function plainRules({ numbers, number }: Context): Rule[] {
     ],
     [pattern`[${signs}]`, ({ all }) => alone(all)],
     [
-      pattern`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?![\p{L}\d]|[.,/]\d)`,
+      pattern`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?!\d|[.,/]\d)`,
       ({ before, after, groups: { minus, amount = '' } }) =>
         (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, after }),
     ],
     // All remaining digits, said one by one if they are not a number.
-    [
-      /\d+/gu,
-      ({ all, before, after }) => {
-        const start = /\p{L}$/u.test(before) ? ' ' : '';
-        const end = /^\p{L}/u.test(after) ? ' ' : '';
-        return `${start}${numbers.whole(all)}${end}`;
-      },
-    ],
+    [/\d+(?:\.\d+)?/gu, ({ all }) => numbers.written(all)],
   ];
 }
 
@@ -487,6 +484,7 @@ function inText(
 ): string {
   const { row } = numbers;
   const noun = /^\s(\p{L}+)(?!\p{L})/u.exec(after)?.[1] ?? '';
+  if (/^\p{L}/u.test(after)) return numbers.written(amount);
   if (/^\d{4}$/u.test(amount)) {
     const counts =
       numbers.isEnglish &&

@@ -57,10 +57,12 @@ Elizabeth I was queen. | Elizabeth the First was queen.
 Elizabeth I think you know. | Elizabeth I think you know.
 Use A4 paper, an MP3 and 5G. | Use A four paper, an MP three and five G.
 ½ cup, 2½ cups, 3/4 cup. | a half cup, two and a half cups, three quarters cup.
+It is 2.5x faster, -1.5M and 1,000x, in v2.0 and 1.2.3rc1, at 1080p. | It is two point five x faster, minus one point five M and one thousand x, in v two point zero and one point two point three rc one, at one thousand eighty p.
 Agent 007 and code 1234567890. | Agent zero zero seven and code one two three four five six seven eight nine zero.
 A 3D film, COVID-19, H2O. | A three D film, COVID-nineteen, H two O.
 
 # de
+Es ist 2,5x schneller, und 1.000x so oft. | Es ist zwei Komma fünf x schneller, und eintausend x so oft.
 Ich habe 3 Äpfel. | Ich habe drei Äpfel.
 Es gibt 12.345 Gründe. | Es gibt zwölftausenddreihundertfünfundvierzig Gründe.
 Es sind 1.000.000 Menschen. | Es sind eine Million Menschen.
