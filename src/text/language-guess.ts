@@ -75,7 +75,8 @@ export class LanguageGuess {
   get #ofScript(): string | undefined {
     const of = (language: string) => this.#byScript.get(language) ?? 0;
     if (of('ja') > 0 && of('ja') * 10 > of('zh')) return 'ja';
-    return [...this.#byScript].sort(([, a], [, b]) => b - a)[0]?.[0];
+    const most = (this.letters - this.#latin) / 2;
+    return [...this.#byScript].find(([, letters]) => letters > most)?.[0];
   }
 }
 

@@ -31,6 +31,7 @@ const SAMPLES: readonly (readonly [language: string | undefined, text: string])[
   ['ru', 'Все счастливые семьи похожи друг на друга.'],
   ['ru', 'Все счастливые семьи, as Tolstoy said'],
   ['ko', '안녕하세요 세계'],
+  [undefined, 'ይህ የአማርኛ ጽሑፍ ነው α'],
   [undefined, 'Grüß Gott'],
   [undefined, '1 2 3, 4.50'],
   [
