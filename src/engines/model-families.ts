@@ -319,8 +319,8 @@ const SUPERTONIC_LANGUAGE = 'en';
 /** All speakers of a model. Settings of the user take precedence over the metadata of the model. */
 export function speakersOf(model: Model, wanted: SpeakerSpec): ModelSpeaker[] {
   const { references } = model;
-  const { language: said, languages: [usual, ...others] = [] } = wanted;
-  if (usual !== undefined) return inLanguages(model, wanted, [usual, ...others]);
+  const { language: said, languages = [] } = wanted;
+  if (languages.length > 0) return inLanguages(model, wanted, languages);
   if (references.length > 0)
     return references.map((file, offset) => {
       const language = said ?? languageOf(model);

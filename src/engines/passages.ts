@@ -74,7 +74,7 @@ function* piecesOf(text: string): Generator<{ piece: string; end: Passage['end']
 }
 
 function* clauses(sentence: string, isFirst: boolean, end: Passage['end']): Generator<Passage> {
-  const words = cutWords(sentence, MOST_SECONDS);
+  const words = cutWords(sentence);
   let isEarly = isFirst && words.length > FIRST_WORDS;
   for (let start = 0; start < words.length; ) {
     const next = words.slice(start, start + MOST_WORDS + 1);
@@ -122,22 +122,19 @@ const LONGEST_WORD = 60;
 /** Parts of a word for Intl.Segmenter, which takes quadratic time in V8 12 and earlier. */
 const WINDOW = /.{1,500}/gsu;
 
-/**
- * Splits text at white space, and long words into pieces.
- * @param mostSeconds the longest duration of a piece
- */
-function cutWords(text: string, mostSeconds: number): string[] {
+/** Splits text at white space, and long words into pieces. */
+function cutWords(text: string): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);
   const short = whole.flatMap((word) => (word.length <= LONGEST_WORD ? [word] : cut(word)));
-  return short.flatMap((word) => halved(word, mostSeconds));
+  return short.flatMap(halved);
 }
 
-function halved(word: string, mostSeconds: number): string[] {
-  if (spokenSeconds(word) <= mostSeconds) return [word];
+function halved(word: string): string[] {
+  if (spokenSeconds(word) <= MOST_SECONDS) return [word];
   const characters = [...word];
   const middle = characters.length >> 1;
   const halves = [characters.slice(0, middle), characters.slice(middle)];
-  return halves.flatMap((half) => halved(half.join(''), mostSeconds));
+  return halves.flatMap((half) => halved(half.join('')));
 }
 
 function cut(word: string): string[] {

@@ -1,5 +1,5 @@
 import type { Forms, NumberLanguage, Say } from './number-languages.ts';
-import { Spellout, TOO_LARGE } from './spellout.ts';
+import { Spellout, type SpelloutData, TOO_LARGE } from './spellout.ts';
 
 /** A number in digits; mark and fraction are empty for a whole number. */
 interface WrittenNumber {
@@ -22,7 +22,7 @@ export class Numbers implements Say {
   readonly #spellout: Spellout;
   readonly #plural: Intl.PluralRules;
 
-  constructor(row: NumberLanguage, tag: string, data: ConstructorParameters<typeof Spellout>[0]) {
+  constructor(row: NumberLanguage, tag: string, data: SpelloutData) {
     this.row = row;
     this.tag = tag;
     this.#spellout = new Spellout(data, tag);

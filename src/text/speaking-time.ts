@@ -57,7 +57,7 @@ export function leastSeconds(text: string): number {
 
 function speakingSeconds(text: string, which: keyof CharacterTime): number {
   let letters = countCodePoints(text);
-  if (isLatin(text)) return letters * LETTERS[which];
+  if (hasUsualPace(text)) return letters * LETTERS[which];
   let seconds = 0;
   for (const other of OTHERS) {
     const count = text.match(other.of())?.length ?? 0;
@@ -68,6 +68,6 @@ function speakingSeconds(text: string, which: keyof CharacterTime): number {
 }
 
 /** True if no character is of a script with another pace. */
-function isLatin(text: string): boolean {
+function hasUsualPace(text: string): boolean {
   return /^[\0-\u10ff]*$/.test(text);
 }
