@@ -195,7 +195,7 @@ const words = (list: string): (() => ReadonlySet<string>) => lazy(() => new Set(
 /** Abbreviations that never end a sentence. */
 const neverLast = words(
   `dr mr mrs ms mx messrs prof rev hon gen col maj capt cmdr lt sgt cpl pvt adm gov sen rep pres supt mme mlle
-   mgr msgr hr frl fr sra srta dra dña ing dipl д-р г-н г-жа проф акад им см ср डॉ श्री
+   mgr msgr hr frl fr sra srta dra dña sig sigg dott avv dhr mevr ing dipl д-р г-н г-жа проф акад им см ср डॉ श्री
    e.g eg i.e ie cf viz vs approx ca incl z.b d.h bzw vgl evtl ggf sog p.ej p.ex т.е`,
 );
 

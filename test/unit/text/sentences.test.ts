@@ -31,6 +31,8 @@ test('White space between two sentences belongs to the first.', () => {
 test.each([
   'He met Dr. Smith there.',
   'Mr. Jones and Mrs. Jones left with Prof. Weiß.',
+  'Il Sig. Rossi e il Dott. Bianchi parlano.',
+  'Daar komen Dhr. Jansen en Mevr. De Vries.',
   'Take a city, e.g. Berlin, i.e. Bonn.',
   'Pi is 3.14 and no more.',
   'The U.S. Army left at 5 a.m. Monday.',
