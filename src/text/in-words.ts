@@ -264,9 +264,9 @@ function rangeRules({ numbers }: Context): Rule[] {
   return [
     [/(?<=\d[%€$£°]?)\s?[–—]\s?(?=[€$£]?\d)/gu, () => ` ${to} `],
     [
-      /(?<![\p{L}\d\-–/.,:])(?<from>\d{1,4})-(?<until>\d{1,4})(?![\p{L}\d\-–/]|[.,:]\d)/gu,
+      /(?<![\p{L}\d\-–/.,:])(?<from>\d{1,4}(?:[.,]\d{1,3})?)-(?<until>\d{1,4}(?:[.,]\d{1,3})?)(?![\p{L}\d\-–/]|[.,:]\d)/gu,
       ({ groups: { from = '', until = '' } }) =>
-        Number(from) < Number(until) && (from.length === until.length || until.length <= 3)
+        numbers.value(from) < numbers.value(until) && (from.length === until.length || until.length <= 3)
           ? `${from} ${to} ${until}`
           : undefined,
     ],

@@ -47,6 +47,7 @@ It has 16 GB. | It has sixteen gigabytes.
 About 50% or 3.14 or 0.05. | About fifty percent or three point one four or zero point zero five.
 Pages 10–20 and 1914–1918. | Pages ten to twenty and nineteen fourteen to nineteen eighteen.
 For 5-10 people. | For five to ten people.
+For 2,000-3,000 people, or 5.5-6%. | For two thousand to three thousand people, or five point five to six percent.
 Call +49 170 1234567. | Call plus four nine, one seven zero, one two three four five six seven.
 Call 555-123-4567. | Call five five five, one two three, four five six seven.
 Version 1.2.3 at 192.168.0.1 | Version one point two point three at one hundred ninety-two point one hundred sixty-eight point zero point one
