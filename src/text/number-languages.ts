@@ -109,7 +109,8 @@ const GERMAN: NumberLanguage = {
   plus: 'plus',
   to: 'bis',
   slash: 'Schrägstrich',
-  feminine: /^\p{Lu}\p{L}*e(?!\p{L})|^Million$/u,
+  feminine:
+    /^(?!(?:Auge|Ende|Experte|Gebäude|Gedanke|Junge|Käse|Kollege|Kunde|Name)(?!\p{L}))(?:\p{Lu}\p{L}*(?:e|ung|heit|keit|schaft|[ts]ion|tät)|Million|Person|Frau|Mutter|Schwester|Tochter|Nacht|Stadt|Hand|Tür|Zeit)(?!\p{L})/u,
   counted: /^(?!(?:Die|Eine|Keine)$)\p{Lu}\p{L}+$/u,
   onlyOneAgrees: true,
   inDates: ' ',
@@ -198,9 +199,9 @@ const FRENCH: NumberLanguage = {
   to: 'à',
   slash: 'barre',
   feminine:
-    /^(?:heure|minute|seconde|milliseconde|microseconde|tonne|semaine|année|journée|livre|once|couronne|roupie|calorie|kilocalorie|fois|page|personne|femme|fille|maison|chose|partie|semaine|ville|équipe|voiture|question|vie|table|chambre|place|voix|idée|étoile)s?(?!\p{L})/u,
+    /^(?:heure|minute|seconde|milliseconde|microseconde|tonne|semaine|année|journée|livre|once|couronne|roupie|calorie|kilocalorie|fois|page|personne|femme|fille|maison|chose|partie|ville|équipe|voiture|question|vie|table|chambre|place|voix|idée|étoile|nuit|main|chanson|lettre|ligne|école|\p{L}+[ts]ion)s?(?!\p{L})/u,
   counted:
-    /^(?:heure|minute|seconde|tonne|semaine|année|journée|couronne|fois|page|personne|femme|fille|maison|chose|partie|ville|équipe|voiture|question|table|chambre|place|voix|idée|étoile)s?$/u,
+    /^(?:heure|minute|seconde|tonne|semaine|année|journée|couronne|fois|page|personne|femme|fille|maison|chose|partie|ville|équipe|voiture|question|table|chambre|place|voix|idée|étoile|nuit|main|chanson|lettre|ligne|école|\p{L}+[ts]ion)s?$/u,
   day: (day, say) => (day === 1 ? 'premier' : say.cardinal(day)),
   inDates: ' ',
   time: (hour, minute, say) =>
@@ -242,9 +243,10 @@ const SPANISH: NumberLanguage = {
   plus: 'más',
   to: 'a',
   slash: 'barra',
-  feminine: /^(?!(?:días?|idiomas?|problemas?|programas?|sistemas?|temas?)(?!\p{L}))\p{L}*as?(?!\p{L})/u,
+  feminine:
+    /^(?!(?:días?|idiomas?|problemas?|programas?|sistemas?|temas?)(?!\p{L}))(?:\p{L}*as?|ve(?:z|ces)|mujer(?:es)?|manos?|noches?|partes?|\p{L}+(?:[dt]ad(?:es)?|[cs]ión|[cs]iones))(?!\p{L})/u,
   counted:
-    /^(?!(?:más|además|jamás|menos|entonces|antes|para|como|contra|hasta|hacia|cuando|pero|cada|esta|era|ahora|luego|cuanto|solo|todo|nada|las|los|unos|unas)$)\p{Ll}{2,20}(?:[ao]s|es|[ao])$/u,
+    /^(?!(?:más|además|jamás|menos|entonces|antes|para|como|contra|hasta|hacia|cuando|pero|cada|esta|era|ahora|luego|cuanto|solo|todo|nada|las|los|unos|unas)$)(?:\p{Ll}{2,20}(?:[ao]s|es|[ao]|[dt]ad|[cs]ión)|mes|vez|mujer|noche|parte)$/u,
   day: (day, say) => say.cardinal(day),
   inDates: ' de ',
   time: (hour, minute, say) =>
@@ -279,9 +281,9 @@ const ITALIAN: NumberLanguage = {
   plus: 'più',
   to: 'a',
   slash: 'barra',
-  feminine: /^\p{L}*a(?!\p{L})/u,
+  feminine: /^(?:\p{L}*(?:a|[gsz]ione|tà)|mano|notte|parte|voce)(?!\p{L})/u,
   counted:
-    /^(?!(?:dalla|della|nella|alla|sulla|prima|dopo|come|sono|ogni|anche|quando|una|uno)$)\p{Ll}{3,20}[aoe]$/u,
+    /^(?!(?:dalla|della|nella|alla|sulla|prima|dopo|come|sono|ogni|anche|quando|una|uno)$)(?:\p{Ll}{3,20}(?:[aoe]|tà)|ora|città)$/u,
   onlyOneAgrees: true,
   day: (day, say) => (day === 1 ? 'primo' : say.cardinal(day)),
   inDates: ' ',
@@ -324,9 +326,9 @@ const PORTUGUESE: NumberLanguage = {
   to: 'a',
   slash: 'barra',
   feminine:
-    /^(?!(?:dias?|idiomas?|problemas?|programas?|sistemas?|temas?|\p{L}*gramas?)(?!\p{L}))\p{L}*as?(?!\p{L})/u,
+    /^(?!(?:dias?|idiomas?|problemas?|programas?|sistemas?|temas?|\p{L}*gramas?|coraç(?:ão|ões))(?!\p{L}))(?:\p{L}*as?|vez(?:es)?|mulher(?:es)?|mãos?|mães?|noites?|partes?|\p{L}+(?:dades?|[çs]ão|[çs]ões))(?!\p{L})/u,
   counted:
-    /^(?!(?:mais|demais|jamais|menos|antes|para|como|contra|cada|quando|entre|era|agora|logo|todo|nada|das|dos|nas|nos|uns|umas|pela|pelo|pelas|pelos)$)\p{Ll}{2,20}(?:[ao]s|es|[ao])$/u,
+    /^(?!(?:mais|demais|jamais|menos|antes|para|como|contra|cada|quando|entre|era|agora|logo|todo|nada|das|dos|nas|nos|uns|umas|pela|pelo|pelas|pelos)$)(?:\p{Ll}{2,20}(?:[ao]s|es|[ao]|dade)|vez|mulher|mãe|noite|parte)$/u,
   day: (day, say) => (day === 1 ? 'primeiro' : say.cardinal(day)),
   inDates: ' de ',
   time: (hour, minute, say) =>

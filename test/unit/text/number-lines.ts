@@ -63,6 +63,7 @@ Agent 007 and code 1234567890. | Agent zero zero seven and code one two three fo
 A 3D film, COVID-19, H2O. | A three D film, COVID-nineteen, H two O.
 
 # de
+Da liegt 1 Zeitung für 1 Person. | Da liegt eine Zeitung für eine Person.
 Es ist 2,5x schneller, und 1.000x so oft. | Es ist zwei Komma fünf x schneller, und eintausend x so oft.
 Ich habe 3 Äpfel. | Ich habe drei Äpfel.
 Es gibt 12.345 Gründe. | Es gibt zwölftausenddreihundertfünfundvierzig Gründe.
@@ -120,6 +121,7 @@ Johannes 3:16 | Johannes drei sechzehn
 PLZ 01067 | PLZ null eins null sechs sieben
 
 # fr
+Il reste 1 nuit et 21 chansons. | Il reste une nuit et vingt-et-une chansons.
 J'ai 3 pommes. | J'ai trois pommes.
 Il y a 12 345 raisons. | Il y a douze mille trois cent quarante-cinq raisons.
 Il y a 1 000 000 de gens. | Il y a un million de gens.
@@ -172,6 +174,7 @@ Du A4 et du MP3. | Du A quatre et du MP trois.
 L'an 2000. | L'an deux mille.
 
 # es
+Y vino 1 vez, con 200 mujeres. | Y vino una vez, con doscientas mujeres.
 Tengo 3 manzanas. | Tengo tres manzanas.
 Hay 12.345 razones. | Hay doce mil trescientos cuarenta y cinco razones.
 Hay 1.000.000 de personas. | Hay un millón de personas.
@@ -225,6 +228,7 @@ El agente 007. | El agente cero cero siete.
 Son 21.000 y 100. | Son veintiún mil y cien.
 
 # it
+In 1 ora e 1 notte. | In una ora e una notte.
 Ho 3 mele. | Ho tre mele.
 Ci sono 12.345 ragioni. | Ci sono dodicimilatrecentoquarantacinque ragioni.
 Ci sono 1.000.000 di persone. | Ci sono un milione di persone.
@@ -277,6 +281,7 @@ L'agente 007. | L'agente zero zero sette.
 Sono 21.000 e 100. | Sono ventunmila e cento.
 
 # pt
+Foram 2 vezes em 200 cidades. | Foram duas vezes em duzentas cidades.
 Tenho 3 maçãs. | Tenho três maçãs.
 Há 12.345 razões. | Há doze mil trezentos e quarenta e cinco razões.
 Há 1.000.000 de pessoas. | Há um milhão de pessoas.
