@@ -32,7 +32,7 @@ import { abortable, openUnchanged } from '../read/source.ts';
 import { bordersOf, castOf, costOf, mixOf, pricingOf } from '../run/job.ts';
 import type { Mix } from '../run/mix.ts';
 import { encodingsOf } from '../run/outputs.ts';
-import { replacementsOf } from '../run/readers.ts';
+import { stagesOf } from '../run/readers.ts';
 import type { Listener } from '../run/run.ts';
 import { RunTotals } from '../run/totals.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
@@ -127,7 +127,7 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
   const mix = mixOf(settings);
   const texts = new RowTexts({
     settings,
-    ...(await replacementsOf(settings, context)),
+    ...(await stagesOf(settings, context)),
     cast: await castOf(settings, voices),
     maxChars: settings.maxChars.value,
     ...bordersOf(settings),

@@ -1,8 +1,8 @@
 /** Chooses the reader for a source. */
 import { type TtsError, usageError } from '../kit/error.ts';
 import { chained } from '../kit/wait.ts';
-import { labelOf, type Piece } from '../text/piece.ts';
-import { inTurn, type Stage, through } from '../text/stage.ts';
+import { labelOf } from '../text/piece.ts';
+import { inTurn, through } from '../text/stage.ts';
 import { headOf, kindOfBytes, kindOfName } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
 import type { InputKind, Reader, Reading, ReadOptions, Source } from './reading.ts';
@@ -71,26 +71,33 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
   };
 }
 
-/** Adds chapters from headings, and drops chapter titles that are not spoken. */
+/** Adds chapters from headings, if they are wanted. */
 function openAs(kind: InputKind): ReaderRow['open'] {
   const { open, hasHeadings, isBinary } = READERS[kind];
   return async (source, options, signal) => {
-    const { hasChapters, speaksTitles, isTimed } = options;
     if (isBinary && source.words !== undefined)
       throw usageError(`--format ${kind} is for files, not for words`, 'name a file, or leave --format out');
-    if (isTimed && kind !== 'subtitles') throw notTimed(source);
-    const makesChapters = hasHeadings && hasChapters;
-    if (!makesChapters && speaksTitles) return open(source, options, signal);
-    const [reading, { chapterLevelOf, HeadingChapters, UntitledChapters }] = await Promise.all([
+    if (options.isTimed && kind !== 'subtitles') throw notTimed(source);
+    if (!hasHeadings || !options.hasChapters) return open(source, options, signal);
+    const [reading, { chapterLevelOf, HeadingChapters }] = await Promise.all([
       open(source, options, signal),
       import('../text/chapters.ts'),
     ]);
+    const { live } = reading;
     const again = hasHeadings === 'of all levels' && source.again !== undefined;
-    const levelIn = (until: AbortSignal) => (again ? chapterLevelOf(reading.pieces(until)) : undefined);
-    const divided = makesChapters
-      ? withStage(reading, (level) => new HeadingChapters(level), levelIn)
-      : reading;
-    return speaksTitles ? divided : withStage(divided, () => new UntitledChapters());
+    return {
+      ...reading,
+      async *pieces(until, how) {
+        const level = again ? await chapterLevelOf(reading.pieces(until)) : undefined;
+        yield* through(reading.pieces(until, how), new HeadingChapters(level));
+      },
+      ...(live && {
+        live: (until, how) => {
+          const { characters, stage } = live(until, how);
+          return { characters, stage: inTurn(stage, new HeadingChapters()) };
+        },
+      }),
+    };
   };
 }
 
@@ -99,25 +106,4 @@ function notTimed({ name }: Source): TtsError {
     `--fit needs the times of subtitles, and ${labelOf(name)} has none`,
     'give -f FILE with an SRT, WebVTT or ASS file, or leave --fit out',
   );
-}
-
-/** @param levelIn returns the lowest heading level that begins a chapter, if it can be known in advance */
-function withStage(
-  reading: Reading,
-  made: (level?: number) => Stage<Piece, Piece>,
-  levelIn: (signal: AbortSignal) => Promise<number | undefined> | undefined = () => undefined,
-): Reading {
-  const { live } = reading;
-  return {
-    ...reading,
-    async *pieces(until, how) {
-      yield* through(reading.pieces(until, how), made(await levelIn(until)));
-    },
-    ...(live && {
-      live: (until, how) => {
-        const { characters, stage } = live(until, how);
-        return { characters, stage: inTurn(stage, made()) };
-      },
-    }),
-  };
 }

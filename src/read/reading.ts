@@ -39,7 +39,6 @@ export interface ReadOptions {
   readonly readsAll: boolean;
   /** True if form feeds and headings begin chapters. A book always has chapters. */
   readonly hasChapters: boolean;
-  readonly speaksTitles: boolean;
   /** True if the sound must fit the times of subtitles. */
   readonly isTimed: boolean;
   /** True to speak also the sounds that subtitles describe. */

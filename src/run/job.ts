@@ -26,7 +26,7 @@ import { chooseService, withForgottenBase, withListedNumber } from '../voices/se
 import { openVoices, type Voices } from '../voices/voices.ts';
 import { type Mix, type Pauses, USUAL_PAUSES } from './mix.ts';
 import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
-import { answerFilterOf, type Input, replacementsOf, sourcesOf } from './readers.ts';
+import { answerFilterOf, type Input, sourcesOf, stagesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TagsPlan } from './tags.ts';
 import type { TextPlan } from './text.ts';
@@ -290,7 +290,7 @@ async function numbersOf(settings: Settings, context: RunContext): Promise<strin
 
 /** Plans what showing a text and speaking it have in common. */
 async function planText(input: Input, settings: Settings, context: RunContext) {
-  const { stages, lines } = await replacementsOf(settings, context);
+  const { stages, lines } = await stagesOf(settings, context);
   const filter = await answerFilterOf(settings);
   return { planned: { stages, filter, isConversation: isConversationIn(settings, input) }, lines };
 }

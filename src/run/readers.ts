@@ -7,6 +7,7 @@ import { readerFor } from '../read/readers.ts';
 import type { Reader } from '../read/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../read/source.ts';
 import { holdsChapters } from '../sound/encode/encodings.ts';
+import { UntitledChapters } from '../text/chapters.ts';
 import type { Lexicon } from '../text/lexicon.ts';
 import type { TextPlan, TextSource } from './text.ts';
 
@@ -23,7 +24,7 @@ function wantsChapters({ chapters, split, titles, pauses, output, encode }: Sett
 }
 
 export function readerOf(name: string, settings: Settings, host: ProgramHost): Reader {
-  const { format, code, math, footnotes, ruby, all, titles, fit, sounds } = settings;
+  const { format, code, math, footnotes, ruby, all, fit, sounds } = settings;
   return readerFor(name, format.value, {
     code: code.value,
     math: math.value,
@@ -33,7 +34,6 @@ export function readerOf(name: string, settings: Settings, host: ProgramHost): R
     speaksReadings: ruby.value === 'reading',
     readsAll: all.value,
     hasChapters: wantsChapters(settings),
-    speaksTitles: titles.value,
     isTimed: fit !== undefined,
     speaksSounds: sounds.value === 'read',
     host,
@@ -67,14 +67,15 @@ export async function answerFilterOf({ assistant, beginsThinking }: Settings): P
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
 /**
- * Reads the lexicons. Their code is loaded only if there are any.
+ * Returns the stages behind the reader, and reads the lexicons. Their code is loaded only if there are any.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
-export async function replacementsOf(
-  { lexicon }: Settings,
+export async function stagesOf(
+  { lexicon, titles }: Settings,
   { host, signal }: RunContext,
 ): Promise<Pick<TextPlan, 'stages'> & Pick<Lexicon, 'lines'>> {
-  if (!lexicon) return { stages: [], lines: [] };
+  const untitled = titles.value ? [] : [() => new UntitledChapters()];
+  if (!lexicon) return { stages: untitled, lines: [] };
   const { readLexicons, Replacing } = await import('../text/lexicon.ts');
   const files: Parameters<typeof readLexicons>[0][number][] = [];
   for (const named of singleNames(lexicon)) {
@@ -90,5 +91,5 @@ export async function replacementsOf(
     files.push({ source, name, isOfProject: named.origin.place === 'project' });
   }
   const rules = readLexicons(files);
-  return { stages: [() => new Replacing(rules)], lines: rules.lines };
+  return { stages: [...untitled, () => new Replacing(rules)], lines: rules.lines };
 }

@@ -4,7 +4,7 @@ import type { RunContext } from '../kit/host.ts';
 import { type Settings, withAssistant } from '../options/load.ts';
 import type { Reader } from '../read/reading.ts';
 import { wordsSource } from '../read/source.ts';
-import { answerFilterOf, readerOf, replacementsOf } from '../run/readers.ts';
+import { answerFilterOf, readerOf, stagesOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import { Spacing } from '../text/piece.ts';
 
@@ -28,7 +28,7 @@ export async function readingOf(settings: Settings, context: RunContext): Promis
       'choose text, markdown or html',
     );
   const all = withAssistant(settings);
-  const { stages } = await replacementsOf(all, context);
+  const { stages } = await stagesOf(all, context);
   const how = { stages, filter: await answerFilterOf(all), reader: readerOf('', all, context.host) };
   return { ...how, cleaned: (text, signal) => cleaned(text, how, signal) };
 }

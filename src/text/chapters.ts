@@ -272,7 +272,7 @@ export class PickedChapters implements Stage<Piece, Piece> {
   }
 }
 
-/** Keeps the voice marks of skipped chapters, which also apply to later chapters. */
+/** Keeps the voice marks of text that is left out, which also apply to later text. */
 function voicesOf(pieces: readonly Piece[]): Piece[] {
   return pieces.filter(({ kind }) => kind === 'voice');
 }
@@ -301,13 +301,13 @@ export class UntitledChapters implements Stage<Piece, Piece> {
       return yield piece;
     }
     if (this.#left === undefined) return yield piece;
-    if (piece.kind === 'heading' && this.#isInHeading) return this.#drop();
+    if (piece.kind === 'heading' && this.#isInHeading) return yield* this.#drop();
     if (piece.kind === 'text' && !this.#isInHeading) return yield* this.#lines(piece);
     if (this.#isInHeading) return yield* this.#hold(piece);
     yield* this.#judge();
     if (piece.kind !== 'heading' || this.#left === undefined) return yield piece;
     this.#isInHeading = true;
-    this.#take();
+    yield* voicesOf(this.#take());
     this.#add(piece);
   }
 
@@ -343,7 +343,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
   /** Drops the held block if it is a part of the title, and emits it otherwise. */
   *#judge(): Generator<Piece> {
     const words = wordKey(textOf(this.#held));
-    if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#drop();
+    if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) yield* this.#drop();
     else if (words !== '' || this.#length > LONGEST_TITLE_LINE) yield* this.#release();
   }
 
@@ -353,10 +353,12 @@ export class UntitledChapters implements Stage<Piece, Piece> {
     yield* this.#take();
   }
 
-  #drop(): void {
-    const words = wordKey(textOf(this.#take()));
+  *#drop(): Generator<Piece> {
+    const held = this.#take();
+    const words = wordKey(textOf(held));
     this.#left = ` ${this.#left ?? ''} `.replace(` ${words} `, ' ').trim();
     this.#isInHeading = false;
+    yield* voicesOf(held);
   }
 }
 

@@ -24,6 +24,14 @@ test('Pauses of marks are exact, and moving one asks for nothing again.', async 
   expect(server.texts).toHaveLength(3);
 });
 
+test('A voice that a title names speaks on where titles are not spoken.', async () => {
+  const box = new Sandbox();
+  box.file('play.md', '# [voice:2]One\n\nBody one.\n\n# Two\n\nBody two.\n');
+  const { stdout } = await box.run('-f play.md --marks --no-titles -o a.wav --json -q');
+  const { voices } = JSON.parse(stdout.toString());
+  expect(voices).toEqual([expect.objectContaining({ name: '2', segments: 2 })]);
+});
+
 describe('A mark that is none', () => {
   test.each([
     ['One.\nTwo [pause=1].', 'scene.txt, line 2, column 5: [pause=1] is not a mark'],

@@ -16,7 +16,6 @@ export const PLAIN: ReadOptions = {
   speaksReadings: false,
   readsAll: false,
   hasChapters: false,
-  speaksTitles: true,
   isTimed: false,
   speaksSounds: false,
   host: { env: {}, platform: 'linux' },
