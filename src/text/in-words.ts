@@ -208,14 +208,21 @@ function writtenDateRules(numbers: Numbers): Rule[] {
 /** The day of "May fifth, 2024", which is in words already. */
 const ORDINAL_DAY = String.raw`(?:first|second|third|\p{L}{3,12}th|twenty-\p{L}{4,8}|thirty-first)(?!\p{L})`;
 
+const AM_PM = String.raw`\s?[ap]\.?m\b`;
+
+/** "9:00–17:00", "14h30", "6.30pm", "7 Uhr" */
 function timeRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const { hourSign = '(?!)' } = row;
   return [
     [
-      pattern`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
+      pattern`(?<=\d(?:${AM_PM})?)\s?[-–—]\s?(?=\d{1,2}(?:[:h][0-5]\d(?![\d:])|${hourSign}|${AM_PM}))`,
+      () => ` ${row.to} `,
+    ],
+    [
+      pattern`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${hourSign})?(?<half>${AM_PM})?(?![\p{L}\d]|[:.,]\d)`,
       ({ before, groups: { hour = '', mark, minute = '', second = '', sign = '', half = '' } }) => {
-        if (Number(hour) > 24 || (mark === '.' && sign === '')) return undefined;
+        if (Number(hour) > 24 || (mark === '.' && sign + half === '')) return undefined;
         const isSure = hour.length === 2 || sign !== '' || (row.timeWords?.test(before) ?? true);
         if (!isSure) return `${numbers.whole(hour)} ${numbers.whole(minute)}`;
         const time = row.time(Number(hour), Number(minute), numbers);

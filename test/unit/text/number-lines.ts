@@ -1,6 +1,7 @@
 /** Sentences with numbers, and how a reader says them. */
 export const NUMBER_LINES = `
 # en
+Open 9:00-17:00, 10:30–11:00 and 9am–5pm, not at 6.30pm. | Open nine o'clock to seventeen o'clock, ten thirty to eleven o'clock and nine am to five pm, not at six thirty pm.
 I have 3 apples. | I have three apples.
 There are 12,345 reasons. | There are twelve thousand three hundred forty-five reasons.
 It has 1,000,000 users. | It has one million users.
@@ -63,6 +64,7 @@ Agent 007 and code 1234567890. | Agent zero zero seven and code one two three fo
 A 3D film, COVID-19, H2O. | A three D film, COVID-nineteen, H two O.
 
 # de
+Von 9:00–17:00 Uhr oder 9-12 Uhr. | Von neun Uhr bis siebzehn Uhr oder neun bis zwölf Uhr.
 Da liegt 1 Zeitung für 1 Person. | Da liegt eine Zeitung für eine Person.
 Es ist 2,5x schneller, und 1.000x so oft. | Es ist zwei Komma fünf x schneller, und eintausend x so oft.
 Ich habe 3 Äpfel. | Ich habe drei Äpfel.
@@ -121,6 +123,7 @@ Johannes 3:16 | Johannes drei sechzehn
 PLZ 01067 | PLZ null eins null sechs sieben
 
 # fr
+Ouvert 14h30-16h00. | Ouvert quatorze heures trente à seize heures.
 Il reste 1 nuit et 21 chansons. | Il reste une nuit et vingt-et-une chansons.
 J'ai 3 pommes. | J'ai trois pommes.
 Il y a 12 345 raisons. | Il y a douze mille trois cent quarante-cinq raisons.
