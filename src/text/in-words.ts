@@ -67,37 +67,21 @@ function applied(text: string, [pattern, words]: Rule): string {
 
 /** Lookbehind: a number begins here, not in the middle of a number or a name. */
 const START = String.raw`(?<![\p{L}\d_]|\d[.,:/-])`;
-const DIGITS = String.raw`\d{1,15}`;
 const SPACE = '[\u00a0\u202f\u2009 ]';
 
 /** Lists the rules in order: longer constructs first, single digits last. */
 function rulesOf(numbers: Numbers): readonly Rule[] {
-  const { row, group } = numbers;
-  // All thousands separators of a number are of one kind.
-  const thousands = [`[${group}]`, `[\u00a0\u202f\u2009${row.hasSpaces ? ' ' : ''}]`, "['’]"]
-    .map((mark) => String.raw`(?:${mark}\d{3}){1,4}`)
-    .join('|');
-  // A space may also separate two numbers: a single one is a thousands separator only before 000.
-  const spaced = String.raw`[1-9]\d{0,2}(?:(?: \d{3}){2,4}| 000)(?!\d| \d{3}(?!\d))`;
-  const number = String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands})(?!\d)|${DIGITS}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
-  const context = { numbers, number };
   return [
     ...romanRules(numbers),
     ...dateRules(numbers),
     ...timeRules(numbers),
     ...codeRules(numbers),
-    ...rangeRules(context),
-    ...moneyRules(context),
-    ...unitRules(context),
+    ...rangeRules(numbers),
+    ...moneyRules(numbers),
+    ...unitRules(numbers),
     ...ordinalRules(numbers),
-    ...plainRules(context),
+    ...plainRules(numbers),
   ];
-}
-
-interface Context {
-  readonly numbers: Numbers;
-  /** The pattern of a number in this language. */
-  readonly number: string;
 }
 
 const REGNAL = `(?=[IVX])(?<roman>X{0,3}(?:IX|IV|V?I{0,3}))(?<=[IVX])`;
@@ -266,7 +250,7 @@ function codeRules(numbers: Numbers): Rule[] {
 }
 
 /** "10–20": writes "to" between the two numbers. */
-function rangeRules({ numbers }: Context): Rule[] {
+function rangeRules(numbers: Numbers): Rule[] {
   const { to } = numbers.row;
   return [
     [/(?<=\d[%€$£°]?)\s?[–—]\s?(?=[€$£]?\d)/gu, () => ` ${to} `],
@@ -284,7 +268,7 @@ const CODES: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£
 const NAMED_CODES = 'CHF|SEK|NOK|DKK|PLN|CZK|HUF|INR|CNY|CAD|AUD|BRL|MXN|TRY|RUB|UAH|KRW|ZAR|NZD|SGD|HKD';
 
 /** "$5.50", "5,50 €", "1,5 Mio. €", "3 Mrd." */
-function moneyRules({ numbers, number }: Context): Rule[] {
+function moneyRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const words = Object.keys(row.scales).filter((scale) => scale.length > 1);
   // A single letter after a space may be the next word.
@@ -298,10 +282,10 @@ function moneyRules({ numbers, number }: Context): Rule[] {
     (minus ? `${row.minus} ` : '') +
     moneyInWords(numbers, { amount, scale: row.scales[word || letter || ''], sign });
   return [
-    [pattern`(?<![\p{L}\d$])${minus}${sign}\s?(?<amount>${number})(?:${either})?(?![\d%])`, said],
-    [pattern`${START}${minus}(?<amount>${number})(?:${loose})?\s?${sign}(?!\s?\d)`, said],
+    [pattern`(?<![\p{L}\d$])${minus}${sign}\s?(?<amount>${numbers.pattern})(?:${either})?(?![\d%])`, said],
+    [pattern`${START}${minus}(?<amount>${numbers.pattern})(?:${loose})?\s?${sign}(?!\s?\d)`, said],
     [
-      pattern`${START}(?<amount>${number})\s?(?<word>${long})(?![\p{L}\d])`,
+      pattern`${START}(?<amount>${numbers.pattern})\s?(?<word>${long})(?![\p{L}\d])`,
       ({ groups: { amount = '', word = '' } }) => scaled(numbers, amount, row.scales[word]),
     ],
   ];
@@ -374,7 +358,7 @@ const PREFIXED = ['W', 'Wh', 'V', 'Hz', 'g', 'Pa'];
 /** Units of length, which also have areas and volumes. */
 const LENGTHS = ['km', 'm', 'cm', 'mm'];
 
-function unitRules({ numbers, number }: Context): Rule[] {
+function unitRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const own = new Map<string, Forms>(Object.entries(row.units));
   const prefixes = row.prefixes.split(' ');
@@ -392,7 +376,7 @@ function unitRules({ numbers, number }: Context): Rule[] {
   const sign = eitherOf([...new Set([...own.keys(), ...Object.keys(UNITS)])]);
   return [
     [
-      pattern`${START}(?<minus>(?<![\p{L}\d)])[-−]\s?)?(?<amount>${number})(?<gap>${SPACE}?|-)(?<sign>${sign})(?![\p{L}\p{M}\d²³/^]|['’]\p{L})`,
+      pattern`${START}(?<minus>(?<![\p{L}\d)])[-−]\s?)?(?<amount>${numbers.pattern})(?<gap>${SPACE}?|-)(?<sign>${sign})(?![\p{L}\p{M}\d²³/^]|['’]\p{L})`,
       ({ all, groups: { minus, amount = '', gap = '', sign = '' } }) => {
         if (!isMeasure({ amount, gap, sign })) return undefined;
         const unit = own.get(sign);
@@ -457,7 +441,7 @@ function germanOrdinals(numbers: Numbers): Rule[] {
   ];
 }
 
-function plainRules({ numbers, number }: Context): Rule[] {
+function plainRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const signs = Object.keys(row.fractions).join('');
   const alone = (sign: string) => row.fractions[sign]?.[0] ?? sign;
@@ -472,7 +456,7 @@ function plainRules({ numbers, number }: Context): Rule[] {
     ],
     [pattern`[${signs}]`, ({ all }) => alone(all)],
     [
-      pattern`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?!\d|[.,/]\d)`,
+      pattern`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${numbers.pattern})(?!\d|[.,/]\d)`,
       ({ before, after, groups: { minus, amount = '' } }) =>
         (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, after }),
     ],

@@ -93,6 +93,17 @@ export class Numbers implements Say {
     return { whole, mark, fraction };
   }
 
+  /** The pattern of a number, with its separators. */
+  get pattern(): string {
+    // All thousands separators of a number are of one kind.
+    const thousands = [`[${this.group}]`, `[\u00a0\u202f\u2009${this.row.hasSpaces ? ' ' : ''}]`, "['’]"]
+      .map((mark) => String.raw`(?:${mark}\d{3}){1,4}`)
+      .join('|');
+    // A space may also separate two numbers: a single one is a thousands separator only before 000.
+    const spaced = String.raw`[1-9]\d{0,2}(?:(?: \d{3}){2,4}| 000)(?!\d| \d{3}(?!\d))`;
+    return String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands})(?!\d)|\d{1,15}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
+  }
+
   get grouping(): RegExp {
     return this.group === '.' ? /^[1-9]\d{0,2}(?:\.\d{3})+(?![\d.])/u : /^[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/u;
   }
