@@ -137,7 +137,7 @@ const RULES: readonly Rule[] = [
   [/(?<!\w)[Aa]pprox\.? (?=[\w$€£])/gu, 'approximately '],
   [/(?<!\w)(Rd|Ln|Hwy|Pkwy)(?![\w.])/gu, (all, short = '') => ENDING.get(short) ?? all],
   [/(?<!\w)TL;?DR(?!\w)/giu, 'T L D R'],
-  [/(?<!\w)w\/o(?=\s)/gu, 'without'],
+  [/(?<!\w)w\/o(?!\w)/gu, 'without'],
   [/(?<!\w)w\/(?=\s?[a-z])/gu, 'with '],
   [/(?<!\w)[Ee]xt\.\s?(?=\d)/gu, 'extension '],
   [/(?<!\w)[Tt]el\.:?\s?(?=[\d+(])/gu, 'telephone '],

@@ -293,6 +293,7 @@ Acme Inc. = acme incorporated
 Acme Corp. = acme corporation
 John Smith Jr. = john smith junior
 w/o it = without it
+w/ or w/o = with or without
 ext. 5 = extension five
 URL = U R L
 URLs = U R L's
