@@ -243,14 +243,17 @@ function listenersOf(job: SpeechJob, reports: Reports, context: Context): Delive
   return [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener, readAlong];
 }
 
-/** Turns a blank answer of a model into success, and adds to any other error where the run stopped. */
+/**
+ * Turns a blank answer of a model, and one that was stopped before its first sound, into success. Adds to any other error where
+ * the run stopped.
+ */
 async function blankOrStopped(
   error: unknown,
   job: SpeechJob,
   { text, isLive }: { readonly text: RunText; readonly isLive: boolean },
   signal: AbortSignal,
 ): Promise<'blank'> {
-  if (job.isAssistant && error instanceof NothingToSay) return 'blank';
+  if ((job.isAssistant || text.wasStopped) && error instanceof NothingToSay) return 'blank';
   throw await withStop(error, { ...job, text, isLive }, signal);
 }
 

@@ -121,6 +121,11 @@ export class Answers {
     return this.#drops !== undefined && (!this.#isOver || !this.#queue.isEmpty || this.#error !== undefined);
   }
 
+  /** True if a stop has dropped what was said before it. */
+  get wasStopped(): boolean {
+    return this.#dropped > 0;
+  }
+
   get passed(): InputPosition {
     return { characters: this.#characters, lines: this.#lines };
   }

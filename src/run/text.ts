@@ -85,6 +85,11 @@ export class RunText {
     return role;
   }
 
+  /** True if the writer of a conversation took back what was said before. */
+  get wasStopped(): boolean {
+    return this.#answers?.wasStopped === true;
+  }
+
   blank(): TtsError {
     return nothingToSay(this.#watched, this.remarks);
   }

@@ -148,8 +148,9 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   #heldFits(): boolean {
     const window = windowOf(this.#voice);
-    if (this.#held.length >= window || this.#heldText.length >= window) return false;
-    return hasAtMost(this.#heldText.trim(), this.#voice.maxChars);
+    const { length } = this.#heldText;
+    if (this.#held.length >= window || length >= window) return false;
+    return length <= this.#voice.maxChars || hasAtMost(this.#heldText.trim(), this.#voice.maxChars);
   }
 
   /** @param isWhole true if the text ends here, and so fits one segment */

@@ -144,6 +144,14 @@ test.each(['--assistant', '--play'])(
   },
 );
 
+test('A conversation of which all is stopped before it is heard ends well, and one without words does not.', async () => {
+  const args = ['--play', '--input', 'jsonl', '--player', 'cat'];
+  const statuses = ['{"text":"Never mind."}\n{"stop":true}\n', '{"end":true}\n'].map(
+    async (stdin) => (await new Sandbox().run(args, { stdin })).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([0, 2]);
+});
+
 test('A message that is not UTF-8 is refused with the place of its byte, and none of it is spoken.', async () => {
   const bytes = Buffer.concat([Buffer.from('{"text": "caf'), Buffer.from([0xe9]), Buffer.from('"}\n')]);
   const { status, stderr } = await new Sandbox().run('--input jsonl -o x.wav', { stdin: bytes });
