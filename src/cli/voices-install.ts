@@ -199,11 +199,11 @@ function assertTogether({ settings, names }: VoicesLine): void {
     );
   if (!isLocal && names.length === 0)
     throw usageError('which voice?', 'tts voices lists them: tts voices install cori');
-  for (const option of ['name', 'sha256'] as const)
-    if (!isLocal && settings[option])
+  for (const option of ['name', 'language', 'sha256'] as const)
+    if (!isLocal && settings[option]?.origin.place === 'option')
       throw usageError(
         `--${option} only works with --from`,
-        'a voice of the catalogue has its own name and checksums',
+        'a voice of the catalogue has its own name, language and checksums',
       );
 }
 

@@ -416,7 +416,8 @@ function unknownEngine({ value: name, origin }: Setting<string>, there: readonly
 async function configOf(name: string, entry: EngineEntry, context: KeyedContext): Promise<SourceConfig> {
   const { host } = context;
   const { voices, sampleRate, maxChars = MAX_CHARS } = entry;
-  const numbers = entry.numbers && (await languageOfWords(entry, context.settings));
+  const own = await tagOf(entry.language);
+  const numbers = entry.numbers && ((await tagOf(context.settings.language?.value)) ?? own);
   const common = { name, voices, maxChars, numbers };
   const home = (word: string) => fromHome(word, host.home);
   if (entry.url !== undefined) {
@@ -435,14 +436,10 @@ async function configOf(name: string, entry: EngineEntry, context: KeyedContext)
     return { ...common, kind: 'program', command: [program, ...rest], output, sampleRate, concurrency };
   }
   const folder = resolve(host.cwd, home(entry.model ?? ''));
-  return { ...common, kind: 'model', folder, language: entry.language, concurrency };
+  return { ...common, kind: 'model', folder, language: own, concurrency };
 }
 
-/** Returns the tag of the language in which the engine gets its numbers, even if `--language` is the name of a language. */
-async function languageOfWords(
-  { language: own }: EngineEntry,
-  { language }: Pick<Settings, 'language'>,
-): Promise<string | undefined> {
-  const asked = language?.value ?? own;
-  return asked && (await import('./language.ts')).languageTag(asked);
+/** Returns the tag of a language, which may be written as its English name. */
+async function tagOf(language: string | undefined): Promise<string | undefined> {
+  return language && (await import('./language.ts')).languageTag(language);
 }

@@ -54,7 +54,7 @@ describe('an engine that is a server', () => {
   it('gets numbers in words where the config says so, and events keep the text', async () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
-    const own = { url: server.url, numbers: 'words', language: 'de', voices: ['anna'] };
+    const own = { url: server.url, numbers: 'words', language: 'German', voices: ['anna'] };
     writeUserConfig(box, { engines: { own, plain: { url: server.url, voices: ['anna'] } } });
     const say = async (...args: string[]) => {
       const run = await box.run(['Um 14:30 Uhr, 5 km.', '-o', 'out.wav', ...args]);

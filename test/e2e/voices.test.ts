@@ -289,6 +289,7 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
   it('asks about its licence, and speaks each of its languages', async () => {
     const { run, succeed } = await withHub();
     expectFailureWithCard(await run('voices install sup'), 'Use it for good.');
+    expectFailure(await run('voices install sup --language de'), 2, /--language only works with --from/);
     await succeed('voices install sup --accept-licence');
     for (const [line, voice] of [
       ['-s F2', 'F2'],
