@@ -130,8 +130,9 @@ class NoteIndex implements MarkupHandler {
     if (!frame || frame.ids.length === 0) return;
     this.#named -= 1;
     const { isNote, isHeading, backTo, ids, start } = frame;
-    const text = this.#inline.from(start, LONGEST_NOTE);
-    if (text !== undefined && !isHeading && this.#kept < MOST_KEPT) {
+    const mayKeep = !isHeading && this.#kept < MOST_KEPT;
+    const text = mayKeep ? this.#inline.from(start, LONGEST_NOTE) : undefined;
+    if (text !== undefined) {
       const candidate = { text: text.replace(ARROWS_AT_END, ''), isNote, backTo };
       for (const id of ids) this.#candidates.set(id, candidate);
       this.#kept += text.length + ids.length;
