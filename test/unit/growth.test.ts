@@ -8,6 +8,7 @@ import { normalise } from '../../src/engines/normalise.ts';
 import { passages } from '../../src/engines/passages.ts';
 import { styleOf } from '../../src/engines/style.ts';
 import { Drops } from '../../src/kit/drops.ts';
+import { messageIn } from '../../src/kit/http/answer.ts';
 import { chained, singleItem } from '../../src/kit/wait.ts';
 import { printable, withoutEscapes } from '../../src/kit/words.ts';
 import { describedValue, readBaseUrl } from '../../src/options/kinds.ts';
@@ -447,6 +448,12 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'products of Markdown': many('2*', (text) => push(text, markdown())),
   'signs for the built-in voice': many('€½&', (text) => drain(passages(text, normalise, signal))),
   instructions: many('slow ', styleOf),
+  ...Object.fromEntries(
+    ['<', '<!--', '<script ', '<title', '<title></title '].map((sign) => [
+      `"${sign}" of an answer in HTML`,
+      many(sign, (text) => messageIn(Buffer.from(`<p>${text}`))),
+    ]),
+  ),
   'control characters of a message': many('\u001b;#', printable),
   'a sequence without an end': many(';#', withoutEscapes, ['\u001b', '']),
   'addresses in a wrong value of a config file': many('://', describedValue),

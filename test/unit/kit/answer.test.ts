@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holdsEncodedSound, messageIn } from '../../../src/kit/http/answer.ts';
-import { withinSeconds } from '../../support/clock.ts';
 
 const said = (text: string) => messageIn(Buffer.from(text));
 
@@ -103,9 +102,4 @@ describe('messageIn', () => {
       ),
     );
   });
-
-  it('takes no longer than it should for text that pretends to be HTML', () =>
-    withinSeconds(5, () => {
-      for (const evil of ['<script', '<', '<style>', '<html ']) said(evil.repeat(16_000 / evil.length));
-    }));
 });
