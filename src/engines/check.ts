@@ -424,7 +424,7 @@ class IncomingSound {
       this.#sounding.push(...sounding);
       this.#silence = [];
     }
-    // A silence beyond this need not be kept: at the end it is trimmed, and inside, the text is requested again.
+    // A silence beyond this need not be kept: at both ends it is trimmed, and inside, the text is requested again.
     const most = Math.max(this.#mostSilence, SILENCE_AT_END) * this.#sampleRate;
     const before = this.#silentFrames - (samples.length - end);
     if (before < most) this.#silence.push(samples.subarray(end, end + Math.ceil(most - before)));
@@ -441,12 +441,13 @@ class IncomingSound {
         silent += 1;
         continue;
       }
+      // Silence before the first sound is not inside.
+      if (peak > 0 && silent > longest) longest = silent;
+      silent = 0;
       if (size > peak) {
         peak = size;
         least = leastAudible(peak);
       }
-      if (silent > longest) longest = silent;
-      silent = 0;
       end = at + 1;
     }
     if (end > 0) this.#soundingFrames += this.#silentFrames + end;

@@ -374,6 +374,14 @@ describe('silence in a sound', () => {
     expect(talk.asked).toEqual([FIRST, FIRST]);
   });
 
+  it('is made shorter before the first sound', async () => {
+    const talk = sectionOf(async function* speak() {
+      yield soundOf(0, 4);
+      yield soundOf(3);
+    });
+    expect(await spoken(talk, FIRST)).toEqual({ seconds: 4.5, told: [] });
+  });
+
   it('is that of a sound of zeros', async () => {
     const talk = sectionOf(async function* speak() {
       yield soundOf(0, 5);
