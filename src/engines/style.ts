@@ -2,7 +2,7 @@
 import type { Style } from './engine.ts';
 
 /** The style without instructions. */
-const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 const SLOW = { rate: 0.8 };
 const FAST = { rate: 1.25 };

@@ -1,7 +1,6 @@
 /** Turns a parsed request for speech into a response. Shared by all APIs of the service. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type EngineError, type EngineFault, queueFull, shortName } from '../engines/engine.ts';
-import { styleOf } from '../engines/style.ts';
 import type { Host, ProgramHost } from '../kit/host.ts';
 import { type Exchange, HttpError, json, quotable, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
@@ -9,6 +8,7 @@ import { counted, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts
 import type { Fields, Utterance, Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
+import { followed } from '../voices/local.ts';
 import type { Reference } from '../voices/timed-words.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
@@ -117,7 +117,7 @@ export function register(
   speaking.add(exchange);
   void aborted(exchange.signal).then(() => speaking.delete(exchange));
   // A remote service interprets the instructions itself.
-  const { ignored } = styleOf(isRelayed(voice) ? undefined : fields.instructions);
+  const { ignored } = followed(isRelayed(voice) ? undefined : fields.instructions, voice.source.kind);
   return ignored.length > 0 ? { 'X-Instructions-Ignored': ignoredHeader(ignored) } : {};
 }
 

@@ -1,5 +1,5 @@
 import { type Engine, EngineError, type EngineFault, type EngineUtterance } from '../engines/engine.ts';
-import { styleOf } from '../engines/style.ts';
+import { PLAIN, styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError, type TtsErrorOptions } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
@@ -71,7 +71,7 @@ async function speakOnce(
   const text = kind === 'engine' ? clean : (written ?? clean);
   const start = Date.now();
   report({ type: 'request', index, text, by: name });
-  const { style, ignored } = styleOf(fields.instructions);
+  const { style, ignored } = followed(fields.instructions, kind);
   const { sampleRate, pcm: sound } = await begin(
     engine,
     {
@@ -89,6 +89,19 @@ async function speakOnce(
   report({ type: 'answer', index, milliseconds: Date.now() - start });
   if (ignored.length > 0) report({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
   return { format: bareFormat(sampleRate), bytes: isWhole ? length : undefined, pcm: all };
+}
+
+/**
+ * Reads the instructions as voices of this kind follow them: those of the user's engines follow none.
+ * @returns the style, and the phrases that have no effect
+ */
+export function followed(
+  instructions: string | undefined,
+  kind: VoiceSource['kind'],
+): ReturnType<typeof styleOf> {
+  return kind === 'engine' && instructions !== undefined
+    ? { style: PLAIN, ignored: [instructions] }
+    : styleOf(instructions);
 }
 
 async function begin(

@@ -102,6 +102,14 @@ it('A config file that is named at the start brings the engine.', async () => {
   expect((await ask(url, 'The program.')).status).toBe(200);
 });
 
+it('Instructions to a voice of an engine have no effect, and the answer says so.', async () => {
+  const { url } = await serveEngine(1);
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ input: 'Hello.', instructions: 'slower, deep', response_format: 'wav' });
+  const answered = await request(`${url}/v1/audio/speech`, { method: 'POST', headers, body });
+  expect([answered.status, answered.headers['x-instructions-ignored']]).toEqual([200, 'slower%2C%20deep']);
+});
+
 it('A voice of an engine keeps its rate in the interface of OpenAI, and is then listed with it.', async () => {
   const { url } = await serveEngine(1);
   const rateListed = async () => {
