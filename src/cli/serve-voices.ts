@@ -27,6 +27,9 @@ export function readServeOptions(flags: Flags, env: Context['host']['env']) {
   const keys = relay ? { TTS_API_KEY_FILE } : { TTS_API_KEY, TTS_API_KEY_FILE };
   const settings = resolveSettings({ flags: others, env: keys });
   if (!settings.auth.value) assertMayBeOpen(settings);
+  const { port, wyoming } = settings;
+  if (port.value === wyoming?.value && port.value !== 0)
+    throw usageError(`--port and --wyoming are both ${port.value}`, 'choose another port for one of them');
   return {
     settings,
     engines: engine,

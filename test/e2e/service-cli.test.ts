@@ -135,6 +135,7 @@ describe('tts serve', () => {
     ['--no-auth --host 0.0.0.0', /^tts: --no-auth would let the whole network in.*\nhint: /],
     [['--api-key', 'two words'], /^tts: --api-key holds no valid API key\nhint: a key has no spaces/],
     ['--no-auth --api-key x', /^tts: --no-auth and --api-key cannot be used together\nhint: /],
+    ['--wyoming 8787', /^tts: --port and --wyoming are both 8787\nhint: /],
     ['--port 70000', /^tts: --port must be 65535 or less, and is 70000\n/],
     ['--base-path a', /^tts: --base-path must begin with a slash, as in \/api, and is "a"\n/],
     ['--base-path /a/../b', /^tts: --base-path must not hold "\." or "\.\."/],
