@@ -1,6 +1,6 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
-import { inOneLine, visible } from '../kit/words.ts';
+import { inOneLine, visible, withoutMiddle } from '../kit/words.ts';
 import { printLine } from './print.ts';
 
 /** Characters of the shortest secret that is hidden inside words, too. */
@@ -249,7 +249,8 @@ export class Notices extends Secrets {
       this.#write(this.#warned(this.json ? { error: fields } : logged, quotes));
       return exitCode;
     }
-    const safe = (text: string) => inOneLine(quotes ? this.redact(text) : this.redactOwn(text));
+    const safe = (text: string) =>
+      inOneLine(withoutMiddle(quotes ? this.redact(text) : this.redactOwn(text)));
     this.#write(`${paint.problem('tts:')} ${safe(message)}`);
     for (const detail of details ?? []) this.#write(`  ${safe(detail)}`);
     if (hint !== undefined) this.#write(`${paint.hint('hint:')} ${safe(hint)}`);

@@ -25,18 +25,20 @@ function withoutDashes(name: string): string {
 }
 
 function nearlyWritten(name: string, candidates: readonly string[]): string | undefined {
-  if (candidates.length === 0) return undefined;
+  // All codes of two or three letters are similar to each other.
+  const most = name.length <= 3 ? 1 : Math.max(2, Math.floor(name.length / 3));
+  // Each letter too many is an edit, so names of other lengths need no comparison, which takes time for a long name.
+  const similar = candidates.filter(({ length }) => Math.abs(length - name.length) <= most);
+  if (similar.length === 0) return undefined;
   const typed = name.toLowerCase();
-  const slip = candidates.find((candidate) => isOneLetterOff(typed, candidate.toLowerCase()));
+  const slip = similar.find((candidate) => isOneLetterOff(typed, candidate.toLowerCase()));
   if (slip !== undefined) return slip;
   const nearest = closest(
     typed,
-    candidates.map((candidate) => candidate.toLowerCase()),
+    similar.map((candidate) => candidate.toLowerCase()),
   );
-  // All codes of two or three letters are similar to each other.
-  const most = name.length <= 3 ? 1 : Math.max(2, Math.floor(name.length / 3));
   const near = distance(typed, nearest) <= most;
-  return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
+  return near ? similar.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 
 /** True if one letter is wrong, missing or too many, or two are swapped. */
@@ -87,6 +89,15 @@ export function printableLines(text: string): string {
 
 export function inOneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '));
+}
+
+/** UTF-16 units of the longest message. Paths are shorter. */
+const LONGEST_MESSAGE = 5000;
+
+/** Makes a message that quotes a very long name shorter: its beginning and its end say what is wrong. */
+export function withoutMiddle(message: string): string {
+  const half = LONGEST_MESSAGE / 2;
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, half)}…${message.slice(-half)}`;
 }
 
 /** Takes linear time, unlike Node's `stripVTControlCharacters`. */

@@ -49,3 +49,10 @@ it('An error is printed, and gives the exit status, though closing fails after i
   expect(notices.failure(thrown)).toBe(ExitCode.service);
   expect(stream.read()).toBe('tts: no sound\nhint: try again\n');
 });
+
+it('An error that quotes a very long name is printed without the middle of it.', () => {
+  const { notices, stream } = printing();
+  const message = `no speaker is called "${'a'.repeat(1_000_000)}" in a.csv`;
+  notices.failure(new TtsError(message, { exitCode: ExitCode.usage }));
+  expect(stream.read()).toMatch(/^tts: no speaker is called "a{2478}…a{2490}" in a\.csv\n$/);
+});
