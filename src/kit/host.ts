@@ -311,13 +311,13 @@ export function withoutSecrets(env: Host['env'], usesNetwork = false): Record<st
   for (const name of SECRET_VARIABLES) delete rest[name];
   for (const name of usesNetwork ? [] : PROXIES) {
     const address = rest[name];
-    if (address !== undefined) rest[name] = withoutLogin(address);
+    if (address !== undefined) rest[name] = withoutPossibleLogin(address);
   }
   return rest;
 }
 
-/** Removes a login also from an address that is no valid URL, such as `user:password@host:3128`. */
-function withoutLogin(address: string): string {
+/** Removes all that may be a login, also from an address that is no valid URL, such as `user:password@host:3128`. */
+function withoutPossibleLogin(address: string): string {
   const start = address.indexOf('://');
   const scheme = start < 0 ? '' : address.slice(0, start + 3);
   return scheme + address.slice(Math.max(scheme.length, address.lastIndexOf('@') + 1));
