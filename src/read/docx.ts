@@ -201,8 +201,10 @@ class WordDocument implements MarkupHandler {
     if (name === 'oMath')
       this.#equation = { start: this.#paragraphs.at(-1)?.html.length ?? 0, isLaidOut: false };
     else if (this.#equation) this.#equation.isLaidOut ||= LAID_OUT.has(name);
-    else if (name === 'docPartGallery' && attributeOf(attributes, 'val') === 'Table of Contents')
-      this.#contents ??= this.#open.lastIndexOf('sdt');
+    else if (name === 'docPartGallery' && attributeOf(attributes, 'val') === 'Table of Contents') {
+      const around = this.#open.lastIndexOf('sdt');
+      if (around >= 0) this.#contents ??= around;
+    }
   }
 
   #begin(name: string, attributes: Attributes): void {

@@ -76,6 +76,11 @@ describe('a Word document', () => {
       `<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr><w:sdtContent>${paragraph('The Hill 3')}${paragraph('Home 4')}</w:sdtContent></w:sdt>${paragraph('A.')}`,
       'A.',
     ],
+    [
+      'the name of contents outside a form of content',
+      paragraph('A.', '<w:docPartGallery w:val="Table of Contents"/>') + paragraph('B.'),
+      'A.\n\nB.',
+    ],
     ['a caption', styled('s6', 'Figure 1') + paragraph('A.'), 'Figure 1.\n\nA.'],
     [
       'a list',
