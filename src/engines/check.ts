@@ -31,8 +31,6 @@ const NOTHING_YET = new Int16Array(0);
 export interface Task {
   readonly text: string;
   readonly voice: SourceVoice;
-  /** 2 is twice as fast. */
-  readonly speed: number;
   readonly onCut?: EngineUtterance['onCut'];
   readonly isWhole?: EngineUtterance['isWhole'];
 }
@@ -40,7 +38,6 @@ export interface Task {
 /** A text and its sound. */
 interface Spoken {
   readonly text: string;
-  /** The duration at normal speed. */
   readonly seconds: number;
   /** Seconds of the longest silence inside the sound. */
   readonly silence: number;
@@ -70,7 +67,7 @@ type SendOnce<T> = (task: T, rate: { sampleRate: number }) => AsyncIterable<Int1
 export class CheckedSpeech<T extends Task> {
   readonly #name: string;
   readonly #once: SendOnce<T>;
-  /** By voice and speed, which some engines ignore. */
+  /** By voice. */
   readonly #paces = new Map<string, VoicePace>();
 
   /**
@@ -105,11 +102,10 @@ export class CheckedSpeech<T extends Task> {
    * @returns the sound that was not passed on, with the silence at its end trimmed
    */
   async *#listen(task: T): AsyncGenerator<Int16Array, CheckedSound> {
-    const { text, speed, isWhole = false } = task;
+    const { text, isWhole = false } = task;
     const pace = this.#paceOf(task);
-    const enough = pace.secondsOfWhole(text) / Math.max(1, speed);
-    const most = pace.mostSecondsOf(text) / Math.min(1, speed);
-    const sound = new IncomingSound(task, enough, most);
+    const enough = pace.secondsOfWhole(text);
+    const sound = new IncomingSound(text, enough, pace.mostSecondsOf(text));
     const rate = { sampleRate: 0 };
     let isHeld = true;
     for await (const samples of this.#once(task, rate)) {
@@ -125,7 +121,7 @@ export class CheckedSpeech<T extends Task> {
     }
     const misfit = sound.misfit(isHeld, true);
     const { seconds, silence } = sound;
-    return { text, samples: sound.end(), misfit, isHeld, silence, seconds: seconds * Math.max(1, speed) };
+    return { text, samples: sound.end(), misfit, isHeld, silence, seconds };
   }
 
   async #heard(task: T): Promise<CheckedSound> {
@@ -178,10 +174,9 @@ export class CheckedSpeech<T extends Task> {
     return parts;
   }
 
-  #paceOf({ voice: { name }, speed }: T): VoicePace {
-    const key = `${speed} ${name}`;
-    const pace = this.#paces.get(key) ?? new VoicePace();
-    this.#paces.set(key, pace);
+  #paceOf({ voice: { name } }: T): VoicePace {
+    const pace = this.#paces.get(name) ?? new VoicePace();
+    this.#paces.set(name, pace);
     return pace;
   }
 
@@ -263,7 +258,7 @@ interface EarlyText {
   readonly onMisfit: (fault: SoundFault) => void;
 }
 
-/** The pace of a voice at one speed: seconds of its sound per second expected of a usual voice, so 2 is slow. */
+/** The pace of a voice: seconds of its sound per second expected of a usual voice, so 2 is slow. */
 class VoicePace {
   readonly #paces: number[] = [];
   /** Texts spoken before the pace was known, which are checked again with each new sample. */
@@ -400,9 +395,9 @@ class IncomingSound {
   readonly #most: number;
 
   /** `enough` and `most` are the shortest and the longest duration in seconds that fits the text. */
-  constructor({ text, speed }: Pick<Task, 'text' | 'speed'>, enough: number, most: number) {
+  constructor(text: string, enough: number, most: number) {
     this.text = text;
-    this.#mostSilence = mostSilenceOf(text) / Math.min(1, speed);
+    this.#mostSilence = mostSilenceOf(text);
     this.#enough = enough;
     this.#most = most;
   }

@@ -40,6 +40,7 @@ export interface EngineUtterance {
   readonly no: number;
   /** Hz. Without it, the voice speaks at its own rate. */
   readonly sampleRate?: number | undefined;
+  /** Voices of the user's engines have none. */
   readonly style: Style;
   /** Called if the sound of an engine does not fit the text: too short, too long, or with too much silence inside. */
   readonly onCut?: ((message: string, how: CutManner) => void) | undefined;
@@ -257,9 +258,6 @@ export interface ExternalSource
   identityOf(voice: SourceVoice): string;
   /** Starts the process of the voice without waiting for it. */
   prepare?(voice: SourceVoice): void;
-  /**
-   * @param speed 1 is the voice's own speed; a source without speed control ignores it
-   * @throws EngineError with the message of the source, here and while the samples are read
-   */
-  speak(text: string, voice: SourceVoice, signal: AbortSignal, speed?: number): Promise<EngineSound>;
+  /** @throws EngineError with the message of the source, here and while the samples are read */
+  speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<EngineSound>;
 }

@@ -80,7 +80,7 @@ export class ExternalEngine implements Engine {
   }
 
   async speak(
-    { text, no, sampleRate, style, onCut, isWhole }: EngineUtterance,
+    { text, no, sampleRate, onCut, isWhole }: EngineUtterance,
     signal: AbortSignal,
   ): Promise<EngineSound> {
     const voice = this.#voices.get(no);
@@ -89,7 +89,7 @@ export class ExternalEngine implements Engine {
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
     const rate = new Rate(sampleRate);
-    const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
+    const task = { voice, rate, signal: until, onCut, isWhole };
     const parts = cutText(spoken, this.#source)[Symbol.iterator]();
     const begun = await this.#start({ ...task, text: parts.next().value ?? spoken });
     const samples = this.#soundOf(begun, { ...task, parts }, left);
@@ -141,7 +141,7 @@ export class ExternalEngine implements Engine {
 
   /** @param rate receives the rate of the samples */
   async *#speakOnce(task: Task, rate: { sampleRate: number }): AsyncGenerator<Int16Array> {
-    const sound = await this.#source.speak(task.text, task.voice, task.signal, task.speed);
+    const sound = await this.#source.speak(task.text, task.voice, task.signal);
     const resampler = await this.#resamplerFor(sound.sampleRate, task.rate);
     rate.sampleRate = task.rate.from(sound.sampleRate);
     const samples = this.#bounded(sound, task);
@@ -149,16 +149,13 @@ export class ExternalEngine implements Engine {
   }
 
   /** @throws EngineError for sound that is too long, or none */
-  async *#bounded({ samples, sampleRate }: EngineSound, { text, speed }: Task): AsyncGenerator<Int16Array> {
-    const most = countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
-    const limit = most / Math.min(1, speed);
+  async *#bounded({ samples, sampleRate }: EngineSound, { text }: Task): AsyncGenerator<Int16Array> {
+    const limit = countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
     let frames = 0;
     for await (const piece of samples) {
       frames += piece.length;
       if (frames > limit * sampleRate)
-        throw this.#failed(
-          `sent more than ${Math.round(limit)} s of sound for "${printable(text.slice(0, 60))}"`,
-        );
+        throw this.#failed(`sent more than ${limit} s of sound for "${printable(text.slice(0, 60))}"`);
       yield piece;
     }
     if (frames === 0) throw this.#failed(`sent no sound for "${printable(text.slice(0, 60))}"`);

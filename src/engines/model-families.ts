@@ -262,10 +262,10 @@ export function configOf({ family, files }: Model, { cwd, scales, accent }: Mode
 }
 
 /** The settings that sherpa-onnx gets with each text. */
-export function optionsOf({ sid, lang, speed: own = 1 }: ModelSpeaker, speed: number): object {
+export function optionsOf({ sid, lang, speed = 1 }: ModelSpeaker): object {
   return {
     sid,
-    speed: speed * own,
+    speed,
     silenceScale: 0.2,
     numSteps: REFINING_STEPS,
     ...(lang !== undefined && { extra: { lang } }),

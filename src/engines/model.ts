@@ -49,12 +49,11 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
         .open()
         .catch(() => {});
     },
-    async speak(text, voice, signal, speed = 1) {
+    async speak(text, voice, signal) {
       const speaker = speakerOf(voice);
       const { sid, accent, reference } = speaker;
-      // sherpa-onnx has no speed for the voices of Pocket.
-      const how = optionsOf(speaker, reference === undefined ? speed : 1);
-      return { sampleRate, samples: processOf(accent).speak({ text, options: how, sid, reference }, signal) };
+      const options = optionsOf(speaker);
+      return { sampleRate, samples: processOf(accent).speak({ text, options, sid, reference }, signal) };
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...processes.values()].map((keeper) => keeper.close()));
