@@ -130,7 +130,7 @@ describe('the password in the address of an engine', () => {
     const list = await box.run(['cache', '--service', withPassword(one.url)], cache);
     expect(list.stdout.toString()).toMatch(/^entries +1$/m);
     const other = await box.run(['cache', '--service', withPassword('http://unknown.example')], cache);
-    expectFailure(other, 2, /knows no segments of http:\/\/unknown.example\n/);
+    expectFailure(other, 2, /holds no segments of http:\/\/unknown.example\n/);
     for (const secret of ['PASS-word', basic]) expect(filesWith(secret, box.path('cache'))).toEqual([]);
     for (const { stdout, stderr } of [run, list, other])
       expect(`${stdout}${stderr}`).not.toMatch(/PASS-word/);
