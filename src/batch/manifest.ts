@@ -13,7 +13,7 @@ import { hostname } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { checksumOf } from '../kit/checksum.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { removeLeftoversIn, type Writer } from '../kit/file.ts';
+import { removeLeftoversIn, shortened, type Writer } from '../kit/file.ts';
 import { reading, systemError, writing } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
@@ -434,7 +434,10 @@ function isSound(file: string, { plan }: RowStates): boolean {
 export function prepareRowFiles(states: RowStates, writer: Writer): ReadonlySet<string> {
   const { folder, plan } = states;
   const folders = new Set<string>();
-  const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
+  const fileOf = (path: string) => relative(folder.path, path).split(sep).join('/');
+  const longNamed = plan.rows.filter(({ file }) => shortened(file) !== file);
+  const shortenedFiles = new Set(longNamed.map(({ file }) => fileOf(join(folder.path, shortened(file)))));
+  const isTarget = (file: string) => plan.hasFile(file) || shortenedFiles.has(file);
   for (const { file } of states.toDo()) {
     const path = folder.pathOf(file);
     const parent = dirname(path);
@@ -442,7 +445,7 @@ export function prepareRowFiles(states: RowStates, writer: Writer): ReadonlySet<
     if (folders.has(parent)) continue;
     writing(path, () => assertFolderWritable(parent));
     folders.add(parent);
-    removeLeftoversIn(parent, (name) => isRowFile(join(parent, name)), writer);
+    removeLeftoversIn(parent, (name) => isTarget(fileOf(join(parent, name))), writer);
   }
   return folders;
 }

@@ -227,7 +227,7 @@ export function createPart(target: string, { pid, realm }: Writer, mode: number)
 
 /** Removes the parts of this file that killed runs have left. */
 export function removeLeftovers(target: string, writer: Writer): void {
-  const short = shortName(target);
+  const short = basename(shortened(target));
   removeLeftoversIn(dirname(target), (name) => name === short, writer);
 }
 
@@ -259,16 +259,17 @@ function tagOf(realm: string): string {
 const KEPT_BYTES = 200;
 
 export function besideFile(path: string, ending: string): string {
-  return join(dirname(path), `${shortName(path)}.${ending}`);
+  return `${shortened(path)}.${ending}`;
 }
 
-function shortName(path: string): string {
+/** Returns a path with the part of its name that the names of parts keep. */
+export function shortened(path: string): string {
   const name = basename(path);
   const bytes = Buffer.from(name);
-  if (bytes.length <= KEPT_BYTES) return name;
+  if (bytes.length <= KEPT_BYTES) return path;
   let end = KEPT_BYTES;
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
+  return join(dirname(path), bytes.toString('utf8', 0, end));
 }
 
 const sync = promisify(fsync);

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
@@ -77,6 +86,20 @@ describe('a batch', () => {
       { id: 'hallo', file: 'de/hallo.wav' },
     ]);
     expect(readdirSync(box.path('out')).sort()).toEqual(['de', 'en', 'tts-batch.jsonl']);
+  });
+
+  it('removes what killed runs have left of files with long names', async () => {
+    const { box, batch } = await batchOf(TWO);
+    const names = ['a', 'b'].map((id) => `${id}${'x'.repeat(240)}.wav`);
+    const parts = ['a.wav', ...names.map((name) => name.slice(0, 200))].map(
+      (name) => `${name}.1-00000000.part`,
+    );
+    for (const part of parts) {
+      box.file(part, 'x');
+      utimesSync(box.path(part), 1_000_000_000, 1_000_000_000);
+    }
+    expect(await batch(`-o {id}${'x'.repeat(240)}.wav`)).toMatchObject({ status: 0 });
+    expect(box.list()).toEqual(['a.wav.1-00000000.part', ...names, 'p.csv', 'tts-batch.jsonl']);
   });
 
   it('lies in the home folder where a template in quotes begins with it', async () => {
