@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import { unwritable } from '../kit/folders.ts';
+import { unwritable, writing } from '../kit/folders.ts';
 import { Child } from '../kit/program.ts';
 import { unlessAborted } from '../kit/wait.ts';
 import { wav } from '../sound/encode/wav.ts';
@@ -114,7 +114,7 @@ export function temporarySink(start: (file: string) => Promise<PlayerProcess>): 
       });
       try {
         const file = join(folder, 'speech.wav');
-        const fd = openSync(file, 'wx+');
+        const fd = writing(file, () => openSync(file, 'wx+'));
         const written = await wav
           .record({ fd, name: file, start: 0, path: file }, track, signal)
           .finally(() => closeSync(fd));

@@ -8,6 +8,7 @@ import { machineWith } from '../support/machine.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(6000);
@@ -125,6 +126,15 @@ describe('a player', () => {
     expect(JSON.parse(run.stdout.toString())).not.toHaveProperty('readerLeft');
     expect(wholePcm(player.heard())).toEqual(pcm);
     expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
+  });
+
+  it('may want a file for which there is no room', async ({ skip }) => {
+    const box = new Sandbox();
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    // The folder of the file takes the last inode.
+    const env = named(url, { TMPDIR: smallDisk(box, 'full', 'nr_inodes=2', skip) });
+    const run = await box.run(['hi', '--player', 'cat {}'], { env });
+    expectFailure(run, 8, /cannot write \S+\/full\/tts-\w+\/speech\.wav: no space is left there\n/);
   });
 });
 
