@@ -43,7 +43,7 @@ const USUAL_PATIENCE = 5;
 
 export function planPatience({ patience }: Settings, hasFallback: boolean): Patience | undefined {
   const seconds = patience?.value ?? (hasFallback ? USUAL_PATIENCE : undefined);
-  return seconds === undefined ? undefined : new Patience(seconds);
+  return seconds === undefined ? undefined : new Patience(seconds, hasFallback);
 }
 
 /** A voice that takes over when another one fails, until the end of the run. It never starts inside a segment. */
@@ -108,11 +108,13 @@ export function fellBackInWords({ voice, error, from, broken }: FellBack): strin
 /** The longest time that a part may have no sound when it is its turn, over all tries. */
 export class Patience {
   readonly milliseconds: number;
+  readonly #hasFallback: boolean;
   /** The error that led to the last retry. */
   #reason: TtsError | undefined;
 
-  constructor(seconds: number) {
+  constructor(seconds: number, hasFallback: boolean) {
     this.milliseconds = seconds * 1000;
+    this.#hasFallback = hasFallback;
   }
 
   /** Notes the error that led to a retry. */
@@ -126,7 +128,7 @@ export class Patience {
     const { message, exitCode = ExitCode.timeout } = this.#reason ?? {};
     return new TtsError(message === undefined ? over : `${over}: ${message}`, {
       exitCode,
-      hint: 'wait longer with --patience, or have another voice speak on with --fallback VOICE',
+      hint: `wait longer with --patience${this.#hasFallback ? '' : ', or have another voice speak on with --fallback VOICE'}`,
       isOutage: true,
     });
   }

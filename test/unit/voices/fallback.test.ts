@@ -33,7 +33,7 @@ async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
     lead: service,
     listeners: [{ on: (event) => void (event.type === 'fallback' && told.push(event.how)) }],
     fallback,
-    patience: new Patience(seconds),
+    patience: new Patience(seconds, true),
   }).then(
     () => undefined,
     (failure) => failure,
@@ -95,6 +95,8 @@ test('Silence that outlasts the patience counts as a failure, before the first s
     { seconds: 0.1, count: 3 },
   );
   expect(inside.numbers).toEqual([0, 0, ...four(101, 102)]);
+  const last = await heard({ 0: (signal) => saying(0, 2, () => hangs(signal)) }, { seconds: 0.1, count: 1 });
+  expect(last.error).toMatchObject({ exitCode: 5, hint: 'wait longer with --patience' });
 });
 
 test.each([
