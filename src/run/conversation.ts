@@ -87,7 +87,7 @@ const END = Symbol('the end of an answer');
 
 /** The answers that come over a pipe. Reads ahead of the voice, so that a stop is noticed in time. */
 export class Answers {
-  /** Yields the next answer, or all answers if they are not spoken while they are written. */
+  /** Yields the next answer, or all answers if they are not divided. */
   readonly source: Source;
   readonly #original: Source;
   /** Set for plain text, which has no messages. */
@@ -106,6 +106,7 @@ export class Answers {
   #last = '';
   /** The number of drops so far. */
   #dropped = 0;
+  #isDivided = false;
   #drops: Drops | undefined;
 
   constructor(source: Source, thought?: Thought) {
@@ -118,7 +119,7 @@ export class Answers {
 
   /** True if another answer, or the error of the pipe, may follow the last one. */
   get goesOn(): boolean {
-    return this.#drops !== undefined && (!this.#isOver || !this.#queue.isEmpty || this.#error !== undefined);
+    return this.#isDivided && (!this.#isOver || !this.#queue.isEmpty || this.#error !== undefined);
   }
 
   /** True if a stop has dropped what was said before it. */
@@ -130,10 +131,14 @@ export class Answers {
     return { characters: this.#characters, lines: this.#lines };
   }
 
-  /** Yields one answer at a time, to speak each while it is written. Without this, the pipe is one text. */
-  divide(drops: Drops): void {
+  /**
+   * Yields one answer at a time. Without this, the pipe is one text.
+   * @param drops set if answers are heard while they are written: a stop drops them
+   */
+  divide(drops: Drops | undefined): void {
+    this.#isDivided = true;
     this.#drops = drops;
-    drops.listen(() => {
+    drops?.listen(() => {
       this.#dropped += 1;
       this.#empty();
       this.#changed();
@@ -155,7 +160,7 @@ export class Answers {
       const text = this.#take();
       this.#isTaken = true;
       if (text !== END) yield Buffer.from(text);
-      else if (this.#drops) return;
+      else if (this.#isDivided) return;
       else yield Buffer.from('\n\n');
     }
   }
@@ -242,7 +247,7 @@ export interface SegmentOptions {
 }
 
 interface ConversationState {
-  readonly drops: Drops;
+  readonly drops: Drops | undefined;
   readonly answers: Answers;
   readonly signal: AbortSignal;
 }
@@ -258,7 +263,7 @@ export async function* segmentsByAnswer(
   let index = 0;
   do {
     const { lines } = answers.passed;
-    for await (const each of answerOf(segmentsOf, drops.signal, signal)) {
+    for await (const each of answerOf(segmentsOf, drops?.signal, signal)) {
       yield each.kind === 'silence' ? each : renumbered(each, index, lines);
       if (each.kind === 'segment') index += 1;
     }
@@ -268,16 +273,16 @@ export async function* segmentsByAnswer(
 /** Yields the segments of one answer, up to its end or a drop. */
 async function* answerOf(
   segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Silence>,
-  dropped: AbortSignal,
+  dropped: AbortSignal | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Segment | Silence> {
   try {
-    for await (const each of segmentsOf(AbortSignal.any([signal, dropped]))) {
-      if (dropped.aborted) return;
+    for await (const each of segmentsOf(dropped ? AbortSignal.any([signal, dropped]) : signal)) {
+      if (dropped?.aborted) return;
       yield each;
     }
   } catch (error) {
-    if (signal.aborted || !dropped.aborted) throw error;
+    if (signal.aborted || !dropped?.aborted) throw error;
   }
 }
 

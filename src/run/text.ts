@@ -147,7 +147,8 @@ export class RunText {
       return places ? places.placing(segments) : segments;
     };
     const answers = this.#answers;
-    if (!drops || !answers || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
+    const { isConversation, pace } = this.#plan;
+    if (!answers || !(drops || isConversation) || pace === 'whole') return segmentsOf(signal);
     answers.divide(drops);
     return segmentsByAnswer(segmentsOf, { drops, answers, signal });
   }

@@ -152,6 +152,17 @@ test('A conversation of which all is stopped before it is heard ends well, and o
   expect(await Promise.all(statuses)).toEqual([0, 2]);
 });
 
+test('In a conversation that goes into a file, an end ends an answer with its thought, and is no character.', async () => {
+  const box = new Sandbox();
+  const stdin = '{"text":"One. <think>Hm.","end":true}\n{"stop":true}\n{"text":"Two."}\n';
+  await box.run('--assistant --input jsonl -o x.wav --events events.jsonl', { stdin });
+  const spoken = eventsIn(box).filter(({ event }) => event === 'spoken');
+  expect(spoken).toMatchObject([
+    { text: 'One.', start: 0, end: 4 },
+    { text: 'Two.', start: 15, end: 19 },
+  ]);
+});
+
 test('A message that is not UTF-8 is refused with the place of its byte, and none of it is spoken.', async () => {
   const bytes = Buffer.concat([Buffer.from('{"text": "caf'), Buffer.from([0xe9]), Buffer.from('"}\n')]);
   const { status, stderr } = await new Sandbox().run('--input jsonl -o x.wav', { stdin: bytes });
