@@ -34,6 +34,9 @@ type CastSettings = Pick<Settings, 'marks' | 'voices' | 'languages'>;
 /** Names that are remembered at most. */
 const MOST_ROLES = 10_000;
 
+/** Voices that a text may name. Some servers take any name. */
+const MOST_VOICES = 10_000;
+
 /** Returns the plan for a text that is only read: marks and names are removed, and no voice is looked for. */
 export function textCast(
   { marks, voices }: Pick<CastSettings, 'marks' | 'voices'>,
@@ -185,6 +188,8 @@ export class Cast {
   }
 
   async #find(value: string | number, origin: Origin, language?: Setting<string>): Promise<Speaker> {
+    if (this.#all.size >= MOST_VOICES)
+      throw usageError(`${origin.name}: a text can have ${MOST_VOICES} voices at most`, 'divide the text');
     const speaker = await this.#voices.cast({ value, origin }, { language });
     this.#all.add(speaker);
     return speaker;
@@ -222,7 +227,9 @@ async function lookThrough(reading: Reading, signal: AbortSignal) {
     source: reading.source.name,
     onMark(mark, place) {
       hasFault ||= mark.kind === 'fault';
-      if (mark.kind === 'voice' && mark.voice !== undefined && !voices.has(mark.voice))
+      // One more than there may be is found, and is then the error.
+      const isWanted = voices.size <= MOST_VOICES;
+      if (isWanted && mark.kind === 'voice' && mark.voice !== undefined && !voices.has(mark.voice))
         voices.set(mark.voice, place);
     },
   });

@@ -45,6 +45,19 @@ describe('A mark that is none', () => {
     expect([server.texts, box.list()]).toEqual([[], ['scene.txt']]);
   });
 
+  test('may be one of very many: each takes memory, and a text has a limit of them.', async () => {
+    const box = new Sandbox();
+    const server = await serveText();
+    box.file('cast.txt', Array.from({ length: 20_000 }, (_, no) => `[voice:${no}]a\n`).join(''));
+    const run = await box.run('-f cast.txt --marks -o a.wav', { env: named(server.url) });
+    expectFailure(
+      run,
+      2,
+      /cast\.txt, line 10001, column 1: a text can have 10000 voices at most\nhint: divide/,
+    );
+    expect(server.texts).toEqual([]);
+  });
+
   test.each([
     ['[voice anna]', '[voice anna] is not a mark'],
     ['[voice:nobody]', 'no speaker is called "nobody"'],
