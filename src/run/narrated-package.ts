@@ -12,6 +12,7 @@ import {
   attributesIn,
   closing,
   elementsIn,
+  highlightCss,
   itemsOf,
   linkFrom,
   metasOf,
@@ -32,6 +33,8 @@ export interface NarratedPackage {
   readonly prefix: string;
   /** The CSS class of the highlighted element. */
   readonly active: string;
+  /** The path of the style sheet that an older narration has added. */
+  readonly style: string | undefined;
   replacedBy(narration: Narration): ReadonlySet<string>;
   /** Returns the new package file. @param nav path of the navigation document that an EPUB 2 gets */
   edit(narration: Narration, nav: string): string;
@@ -62,6 +65,7 @@ export async function narratedPackage(
     upgrade,
     prefix: freePrefix(text),
     active,
+    style: await styleOf(archive, book, highlightCss(active), signal),
     replacedBy: (narration) => replaced(text, book, sounds, narration).files,
     edit(narration, nav) {
       const three = upgrade ? upgrade.package(text, linkFrom(book.path, nav)) : text;
@@ -72,6 +76,19 @@ export async function narratedPackage(
 
 /** Class names that are safe to write into a style sheet. */
 const CLASS = /^[A-Za-z][\w-]{0,99}$/u;
+
+async function styleOf(
+  archive: Archive,
+  { items }: Package,
+  css: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const { path, mediaType } of items.values()) {
+    const bytes = mediaType === 'text/css' ? await archive.whole(path, css.length, signal) : undefined;
+    if (bytes?.toString() === css) return path;
+  }
+  return undefined;
+}
 
 /** Maps each overlay of the book to the sound files that it plays. */
 async function soundsOf(

@@ -25,6 +25,8 @@ interface Narrated {
 export interface Narration {
   readonly narrated: readonly Narrated[];
   readonly folder: string;
+  /** False if the style sheet of an older narration is used. */
+  readonly addsStyle: boolean;
   readonly narrator: string | undefined;
   /** The prefix of new IDs in the package file. */
   readonly prefix: string;
@@ -41,14 +43,15 @@ export function highlightCss(active: string): string {
 /** Matches a document whose relative links have another base than its own address. */
 const HAS_BASE = /<(?:\w{1,20}:)?base\s|\sxml:base\s*=/iu;
 
-/** Returns the element for the head of a document that styles the highlight. */
+/** Returns the element that the head of a document needs to style the highlight; '' if it has it from an older narration. */
 export function styleIn(
   path: string,
   document: string,
-  { folder, active }: { folder: string; active: string },
+  { style, active }: { style: string; active: string },
 ) {
   const isLinked = !HAS_BASE.test(document);
-  return isLinked ? styleLink(path, `${folder}/active.css`) : `<style>${highlightCss(active)}</style>`;
+  const element = isLinked ? styleLink(path, style) : `<style>${highlightCss(active)}</style>`;
+  return document.includes(element) ? '' : element;
 }
 
 function styleLink(document: string, style: string): string {
@@ -162,12 +165,16 @@ export function closing(text: string, name: string): { readonly at: number; read
   return { at: found.index, prefix: found[1] ?? '' };
 }
 
-export function* itemsOf({ narrated, folder, prefix }: Narration, from: string): Generator<string> {
+export function* itemsOf(
+  { narrated, folder, addsStyle, prefix }: Narration,
+  from: string,
+): Generator<string> {
   for (const [at, { smil, sound }] of narrated.entries()) {
     yield `id="${overlayId(prefix, at)}" href="${linkFrom(from, smil)}" media-type="${SMIL}"`;
     yield `id="${prefix}sound-${at + 1}" href="${linkFrom(from, sound)}" media-type="audio/mpeg"`;
   }
-  yield `id="${prefix}active-css" href="${linkFrom(from, `${folder}/active.css`)}" media-type="text/css"`;
+  if (addsStyle)
+    yield `id="${prefix}active-css" href="${linkFrom(from, `${folder}/active.css`)}" media-type="text/css"`;
 }
 
 /** @param at index among the narrated documents */

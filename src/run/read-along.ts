@@ -154,13 +154,14 @@ export class ReadAlong implements Listener {
       sound: `${folder}/${nameOf(number)}.mp3`,
       seconds: (lengths[number] ?? 0) / sampleRate,
     }));
-    const narration = { narrated, folder, narrator, prefix: own?.prefix ?? 'tts-' };
+    const { prefix = 'tts-', active = ACTIVE, style = `${folder}/active.css` } = own ?? {};
+    const narration = { narrated, folder, addsStyle: style !== own?.style, narrator, prefix };
     /** Adds one document at a time, since only that one is in memory. */
     const add = async (number: number): Promise<void> => {
       const [section, files] = [sections[number], narrated[number]];
       if (!section || !files) return;
       const { text, targets } =
-        made?.documents[number] ?? (await spanned(archive, section, { folder, own, signal }));
+        made?.documents[number] ?? (await spanned(archive, section, { style, own, signal }));
       const clips = clipsOf(targets, section, lengths[number] ?? 0).map((clip) => ({
         ...clip,
         from: clip.from / sampleRate,
@@ -169,7 +170,7 @@ export class ReadAlong implements Listener {
       await book.add(files.smil, Buffer.from(overlay({ document: files.path, ...files, clips })));
       await book.add(files.path, text);
     };
-    await book.add(`${folder}/active.css`, Buffer.from(highlightCss(own?.active ?? ACTIVE)));
+    if (narration.addsStyle) await book.add(style, Buffer.from(highlightCss(active)));
     if (archive && own) return await copy(archive, book, { own, add, narration, signal });
     for (const number of sections.keys()) await add(number);
     for (const [path, bytes] of made?.files(narration) ?? []) await book.add(path, bytes);
@@ -244,11 +245,11 @@ async function spanned(
   archive: Archive | undefined,
   { path = '', spoken }: Section,
   {
-    folder,
+    style,
     own,
     signal,
   }: {
-    readonly folder: string;
+    readonly style: string;
     readonly own: NarratedPackage | undefined;
     readonly signal: AbortSignal;
   },
@@ -261,8 +262,8 @@ async function spanned(
     at: segment.place.document?.at ?? 0,
   }));
   const document = decodeMarkup(bytes);
-  const style = styleIn(path, document, { folder, active: own?.active ?? ACTIVE });
-  const { text, targets } = withSpans(document, sentences, style);
+  const head = styleIn(path, document, { style, active: own?.active ?? ACTIVE });
+  const { text, targets } = withSpans(document, sentences, head);
   const written = own?.upgrade?.page(path, text) ?? text;
   return { text: encoded(written, document, bytes), targets };
 }

@@ -265,6 +265,10 @@ describe('a read-along book', () => {
     const ids = [...opf.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expectNoError(next);
+    const { files: again } = await made('again.epub', next.read('out.epub'));
+    const styles = [...again.keys()].filter((path) => path.endsWith('active.css'));
+    expect(styles).toEqual(['tts-read-along/active.css']);
+    expect([...again.values()].join('').match(/active\.css/g)).toHaveLength(3);
   });
 
   it('holds a film or a font of any size, to the byte', async () => {
