@@ -312,7 +312,8 @@ async function readAlongOf(
 ): Promise<ReadAlong | undefined> {
   if (encoding.name !== 'epub') return undefined;
   const { openReadAlong } = await import('../run/read-along.ts');
-  return openReadAlong(text.book, { bitrate, language: voice.language, narrator: voice.name }, signal);
+  const { language, name: narrator } = voice;
+  return openReadAlong(text.book, { bitrate, language, narrator, name: text.name }, signal);
 }
 
 /** Returns who speaks which segment, and how the sound is joined. */

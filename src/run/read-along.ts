@@ -24,6 +24,8 @@ export interface ReadAlongOptions {
   /** The language of the voice. */
   readonly language: string | undefined;
   readonly narrator: string | undefined;
+  /** The title of a new book whose text has none; may be empty. */
+  readonly name: string;
 }
 
 /** @throws TtsError (usage) for a book that cannot hold sound */
@@ -177,7 +179,8 @@ export class ReadAlong implements Listener {
   }
 
   #about({ title, language }: Track['tags']): { title: string; language: string } {
-    return { title: title ?? 'Untitled', language: language ?? this.#options.language ?? 'en' };
+    const { name, language: ofVoice = 'en' } = this.#options;
+    return { title: title ?? (name || 'Untitled'), language: language ?? ofVoice };
   }
 }
 

@@ -205,6 +205,7 @@ describe('a read-along book', () => {
       'Second text.',
     ]);
     expect([...files.keys()].filter((path) => path.endsWith('.mp3')).length).toBe(2);
+    expect(files.get('EPUB/book.opf')).toContain('<dc:title>notes</dc:title>');
     expectNoError(box);
   });
 
