@@ -110,7 +110,16 @@ export async function writeReport(
   }
   const until = signal.aborted ? new AbortController().signal : signal;
   const summary = `${countOf(plan.mine.length, 'row')}: ${counts.join(', ')}.`;
-  await writeText({ path, name, writer: host }, reportPage(table, summary, rows()), until);
+  const filters = ['all', ...STATES, ...(left > 0 ? [NOT_REACHED] : []), 'not checked'];
+  const page = reportPage({ title: table, summary, filters }, rows());
+  await writeText({ path, name, writer: host }, page, until);
+}
+
+interface ReportHead {
+  readonly title: string;
+  readonly summary: string;
+  /** States of rows by which the page can filter, and 'all' and 'not checked'. */
+  readonly filters: readonly string[];
 }
 
 interface ReportRow {
@@ -133,18 +142,17 @@ const PAGE_START = '<!doctype html>';
 
 /** The page loads nothing from other addresses. The browser lays out only visible rows, so that ten thousand stay fast. */
 async function* reportPage(
-  title: string,
-  summary: string,
+  { title, summary, filters }: ReportHead,
   rows: AsyncIterable<ReportRow>,
 ): AsyncGenerator<string> {
-  const filters = ['all', ...STATES, 'not checked'].map(
+  const choices = filters.map(
     (state, at) =>
       `<label><input type="radio" name="state" value="${escaped(state)}"${at === 0 ? ' checked' : ''}>${escaped(state)}</label>`,
   );
   const values: Readonly<Record<string, string>> = {
     title: escaped(title),
     summary: escaped(summary),
-    filters: filters.join(''),
+    filters: choices.join(''),
     style: digestIn(template, 'style'),
     script: digestIn(template, 'script'),
   };
