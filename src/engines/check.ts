@@ -67,8 +67,7 @@ type SendOnce<T> = (task: T, rate: { sampleRate: number }) => AsyncIterable<Int1
 export class CheckedSpeech<T extends Task> {
   readonly #name: string;
   readonly #once: SendOnce<T>;
-  /** By voice. */
-  readonly #paces = new Map<string, VoicePace>();
+  readonly #paces = new Map<SourceVoice, VoicePace>();
 
   /**
    * @param name the name of the engine, for messages
@@ -174,9 +173,9 @@ export class CheckedSpeech<T extends Task> {
     return parts;
   }
 
-  #paceOf({ voice: { name } }: T): VoicePace {
-    const pace = this.#paces.get(name) ?? new VoicePace();
-    this.#paces.set(name, pace);
+  #paceOf({ voice }: T): VoicePace {
+    const pace = this.#paces.get(voice) ?? new VoicePace();
+    this.#paces.set(voice, pace);
     return pace;
   }
 
