@@ -358,7 +358,7 @@ function noFolder(user: User): TtsError {
       'set HOME, or XDG_RUNTIME_DIR to a folder of your own',
     );
   return usageError(
-    `runs are not kept in ${folder}: it is in no folder of your own`,
+    `runs are not kept in ${folder}: it is not in a folder of your own`,
     'set HOME to your own folder',
   );
 }

@@ -80,7 +80,7 @@ test.skipIf(process.platform === 'win32')('Where a file is the home, there is no
   const home = join(emptyFolder(), 'home');
   writeFileSync(home, '');
   const host = { ...hostOf(home, LIVING), home };
-  expect(() => actOn('desk', 'stopped', host)).toThrow(/it is in no folder of your own/);
+  expect(() => actOn('desk', 'stopped', host)).toThrow(/it is not in a folder of your own/);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -91,9 +91,9 @@ test.runIf(process.getuid?.() === 0)(
     const noted = readdirSync(folder, { recursive: true });
     chownSync(folder, 65_534, 65_534);
     const host = hostOf(folder, LIVING + 1);
-    expect(() => actOn('desk', 'stopped', host)).toThrow(/it is in no folder of your own/);
+    expect(() => actOn('desk', 'stopped', host)).toThrow(/it is not in a folder of your own/);
     const turn = takeChannel({ name: 'desk', interrupts: true }, host, signal);
-    await expect(turn).rejects.toThrow(/it is in no folder of your own/);
+    await expect(turn).rejects.toThrow(/it is not in a folder of your own/);
     expect(readdirSync(folder, { recursive: true })).toEqual(noted);
   },
 );
