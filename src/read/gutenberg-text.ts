@@ -66,14 +66,14 @@ export class PlainText implements Stage<Piece, Piece> {
     const before = this.#held.take(gap.length);
     const pieces = this.#notes.withoutReferences(this.#held.take(length - gap.length));
     const breaks = gap.split('\n').length - 1;
-    if (wasOpen && this.#notes.includesRest(text)) return;
+    if (wasOpen && this.#notes.takesRest(text)) return;
     if (wasOpen || !hasWord(text)) return yield* this.#contents.pass([...before, ...pieces]);
     const content = text.trim();
     const space = this.#isFirst ? BEFORE_BODY : breaks;
     this.#isFirst = false;
     const isAfterContents = this.#contents.isOpen;
     if (this.#contents.hasEntries && breaks >= BEFORE_BODY) yield* this.#contents.end();
-    if (this.#notes.include(content, space, this.#contents.isOpen)) return;
+    if (this.#notes.takes(content, space, this.#contents.isOpen)) return;
     if (yield* this.#isPartOfContents([...before, ...pieces], content)) return;
     const isTitle = this.#hasChapters && this.#isTitle(content, isAfterContents ? BEFORE_BODY : space);
     if (!isTitle) return yield* this.#contents.pass([...before, ...pieces]);
@@ -287,9 +287,10 @@ const LONGEST_LABEL = 12;
 /** UTF-16 units. A note whose label is not a heading ends after this many. */
 const LONGEST_NOTE = 16_384;
 
+/** How a note begins: with a label on its own line, with a bracket that is still open, or whole in one paragraph. */
 type NoteKind = 'line' | 'bracket' | 'paragraph';
 
-/** @returns `line` for a label on its own; `undefined` if the text is not a note */
+/** @returns `undefined` if the text is not a note */
 function noteKind(text: string, labels: RegExp): NoteKind | undefined {
   const [label = ''] = labels.exec(text) ?? [];
   if (label === '') return undefined;
@@ -299,15 +300,15 @@ function noteKind(text: string, labels: RegExp): NoteKind | undefined {
   return hasWord(rest) ? 'paragraph' : 'line';
 }
 
-/** Recognises the notes of plain text, block by block. */
+/** Finds the notes of plain text, block by block. */
 class Notes {
   readonly #onRemark: (remark: string) => void;
   readonly #readsNotes: boolean;
-  /** Ends at a closing bracket, or at a gap before the first or any later paragraph. */
+  /** The note that goes on with the next block. It is a `paragraph` when the first one behind its label has come. */
   #kind: NoteKind | undefined;
   /** UTF-16 units that a note in brackets may still have. */
   #left = 0;
-  #isBlockIncluded = false;
+  #hasTaken = false;
 
   constructor(onRemark: (remark: string) => void, { readsNotes }: PlainBookOptions) {
     this.#onRemark = onRemark;
@@ -325,17 +326,17 @@ class Notes {
    * @param breaks line breaks before the block
    * @returns true for a block that is part of a note
    */
-  include(content: string, breaks: number, isInContents: boolean): boolean {
-    this.#isBlockIncluded =
+  takes(content: string, breaks: number, isInContents: boolean): boolean {
+    this.#hasTaken =
       (this.#kind !== undefined && !this.#endsBefore(content, breaks)) ||
       (!isInContents && this.#beginsWith(content));
-    return this.#isBlockIncluded;
+    return this.#hasTaken;
   }
 
   /** @returns true for more text of such a block */
-  includesRest(text: string): boolean {
-    if (this.#isBlockIncluded && this.#kind === 'bracket') this.#endsBefore(text, 0);
-    return this.#isBlockIncluded;
+  takesRest(text: string): boolean {
+    if (this.#hasTaken && this.#kind === 'bracket') this.#endsBefore(text, 0);
+    return this.#hasTaken;
   }
 
   #endsBefore(content: string, breaks: number): boolean {
