@@ -230,7 +230,8 @@ function printSummary(
   const { plan, folder } = states;
   const { unchanged, empty } = states.counts;
   if (!json) {
-    const counts = `${made.size} made, ${unchanged} unchanged`;
+    const failed = states.toDoCount - made.size;
+    const counts = `${made.size} made, ${unchanged} unchanged${failed > 0 ? `, ${failed} failed` : ''}`;
     notices.note(`${countOf(plan.rows.length - empty, 'chapter')}: ${counts}`);
     return;
   }

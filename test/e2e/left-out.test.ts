@@ -206,6 +206,8 @@ describe('--keep-going', () => {
     }
     expect(box.list().filter((name) => name.endsWith('.wav'))).toEqual(['1.wav', '3.wav']);
     expect(server.requests).toHaveLength(4);
+    const { stderr } = await box.run(args.replace(' --json', ''), options);
+    expect(stderr).toContain('3 chapters: 0 made, 2 unchanged, 1 failed');
   });
 });
 
